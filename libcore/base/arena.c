@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Blocks grow: most need little, and what is given out in one piece is near
- * what else is used. */
+/* Blocks grow, because most arenas need little, and one that is used up stays
+ * close together. */
 enum { ARENA_FIRST = 2 * 1024, ARENA_BLOCK = 64 * 1024 };
 
 struct arena_block {
@@ -30,8 +30,8 @@ void arena_release(struct arena *a)
 	*a = ARENA_INIT(a->max);
 }
 
-/* A request larger than a block gets one of its own size. What is left of the
- * block before is given up: requests are small beside a block. */
+/* Adds a block. A larger request gets a block of its own size. The rest of the
+ * block before is given up, because requests are small beside a block. */
 static bool add_block(struct arena *a, size_t n)
 {
 	size_t size = a->used + ARENA_FIRST < ARENA_BLOCK

@@ -28,10 +28,11 @@ struct arena {
 void arena_release(struct arena *a);
 #define autoarena autoclean(arena_release)
 
-/* n bytes, zeroed, aligned for any object; NULL past .max or out of memory. */
+/* n zeroed bytes, aligned for any object; NULL beyond .max or without
+ * memory. */
 void *arena_zalloc(struct arena *a, size_t n);
 
-/* The same without alignment and zeroes, for text. */
+/* The same without alignment and without zeroes, for text. */
 char *arena_bytes(struct arena *a, size_t n);
 
 /* One object of a type. */

@@ -29,7 +29,7 @@ void base64_add(struct buf *out, const uint8_t *p, size_t n)
 	}
 }
 
-/* Three bytes of four letters; pad of them are '='. */
+/* Decodes four letters to three bytes; pad of the letters are '='. */
 static bool read_four(const char *four, size_t pad, unsigned char *three)
 {
 	uint32_t v = 0;

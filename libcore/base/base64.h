@@ -11,7 +11,7 @@
 
 /* Appends n bytes in base64, padded. */
 void base64_add(struct buf *out, const uint8_t *p, size_t n);
-/* Appends the bytes that padded base64 stands for. -EINVAL: it is none, to the
+/* Appends the bytes of padded base64. -EINVAL: the text is no base64, to the
  * last letter and bit; or out's error. */
 int base64_read(struct buf *out, const char *text, size_t n);
 

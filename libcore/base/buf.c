@@ -33,7 +33,7 @@ void buf_clear(struct buf *b)
 	b->err = 0;
 }
 
-/* Room for total bytes and the NUL of buf_str. */
+/* Makes room for total bytes and the NUL of buf_str. */
 static int buf_grow(struct buf *b, size_t total)
 {
 	size_t cap = b->cap ? b->cap : 64;
@@ -72,7 +72,7 @@ void buf_add(struct buf *b, const void *bytes, size_t n)
 	if (!to)
 		return;
 	b->len += n;
-	/* Most texts are short, and to begin a block copy costs more than
+	/* Most texts are short, and setting up a block copy costs more than
 	 * these steps. */
 	if (n > 32)
 		memcpy(to, from, n);
@@ -123,7 +123,8 @@ bool fd_again(int fd, short events)
 
 int buf_read_fd(struct buf *b, int fd)
 {
-	/* With the NUL of buf_str 64 KiB: the heap maps what is much more. */
+	/* With the NUL of buf_str 64 KiB, because the heap maps blocks that are
+	 * much larger. */
 	enum { ONCE = 65535 };
 
 	for (;;) {
@@ -134,14 +135,15 @@ int buf_read_fd(struct buf *b, int fd)
 		char *to;
 		ssize_t got;
 
-		/* What there is often holds the rest, and the end. */
+		/* The free room often holds the rest, and the end. */
 		if (spare && spare < want)
 			want = spare;
 		to = want ? buf_reserve(b, want) : &last;
 		if (!to)
 			return b->err;
 		got = read(fd, to, want ? want : 1);
-		/* What was opened so as not to wait is not waited for. */
+		/* A descriptor that was opened as non-blocking is not waited
+		 * for. */
 		if (got < 0 && (errno == EINTR || (fd == STDIN_FILENO &&
 							  fd_again(fd, POLLIN))))
 			continue;

@@ -14,8 +14,8 @@
 
 #include "base/cleanup.h"
 
-/* For what is defined with "...": no caller passes a float, so that the registers
- * for those need not be kept. */
+/* Marks variadic functions: no caller passes floating point, so the prologue
+ * need not save those registers. */
 #if defined __x86_64__ && !defined __clang__
 #define FLOATLESS __attribute__((target("general-regs-only")))
 #else
@@ -35,38 +35,38 @@ struct buf {
 struct buf buf_heap(size_t max);
 #define BUF_INIT(maximum) buf_heap(maximum)
 
-/* Empty, in the caller's array; never allocates. One byte is kept for the NUL
- * of buf_str(), so it holds size - 1 bytes. */
+/* Empty, in the caller's array; never allocates. Holds size - 1 bytes, because
+ * one is kept for buf_str()'s NUL. */
 struct buf buf_fixed(char *array, size_t size);
 #define BUF_FIXED(array) buf_fixed(array, sizeof(array))
 
 void buf_release(struct buf *b);
 #define autobuf autoclean(buf_release)
 
-/* Forgets the contents and the error, keeps the memory. */
+/* Drops the contents and the error, and keeps the memory. */
 void buf_clear(struct buf *b);
 
-/* Makes room for n more bytes; the place to write them, or NULL. The caller
- * adds what it wrote to .len. */
+/* Makes room for n more bytes. Returns the place to write, or NULL. The caller
+ * adds the written bytes to .len. */
 char *buf_reserve(struct buf *b, size_t n);
 
 void buf_add(struct buf *b, const void *bytes, size_t n);
 void buf_addc(struct buf *b, char c);
 void buf_adds(struct buf *b, const char *s);
 
-/* In decimal. */
+/* Appends v in decimal. */
 void buf_addu(struct buf *b, uint64_t v);
 
 /* A subset of printf, without locale, floats, %n or positions: flags '-' and
- * '0', width and precision as digits or '*', lengths l ll z j, conversions
- * d i u x X o c s p %. An unknown conversion sets .err to -EINVAL. */
+ * '0', width and precision as digits or '*', lengths l ll z j, conversions d i
+ * u x X o c s p %. An unknown conversion sets .err to -EINVAL. */
 __attribute__((format(printf, 2, 3))) void buf_addf(
 	struct buf *b, const char *fmt, ...);
 __attribute__((format(printf, 2, 0))) void buf_vaddf(
 	struct buf *b, const char *fmt, va_list ap);
 
-/* All that is said at once, as a string in the caller's array: "" when it does
- * not fit. Returns array. */
+/* Formats into the caller's array: "" when the text does not fit. Returns
+ * array. */
 __attribute__((format(printf, 3, 4))) const char *buf_print(
 	char *array, size_t size, const char *fmt, ...);
 #define BUF_PRINT(array, ...) buf_print(array, sizeof(array), __VA_ARGS__)
@@ -75,16 +75,15 @@ __attribute__((format(printf, 3, 4))) const char *buf_print(
  * "" after an error, never NULL. */
 const char *buf_str(struct buf *b);
 
-/* Takes the first n bytes away. */
+/* Removes the first n bytes. */
 void buf_consume(struct buf *b, size_t n);
 
-/* Is a read or write of fd that failed with errno to be tried again? After a
- * signal, and once fd is ready for events: whoever shares a terminal or a pipe
- * may have made it non-blocking. */
+/* Must a failed read or write of fd be tried again, by errno? After a signal,
+ * and once fd is ready for events, because another process may have made a
+ * shared terminal or pipe non-blocking. */
 bool fd_again(int fd, short events);
 
-/* Reads from fd until its end; standard input is waited for. 0, -errno of read,
- * or .err. */
+/* Reads fd to its end; waits for standard input. 0, -errno of read, or .err. */
 int buf_read_fd(struct buf *b, int fd);
 
 #endif

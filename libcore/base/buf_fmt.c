@@ -16,7 +16,7 @@ struct fmt_spec {
 	char length;   /* 0, 'l', 'L' for ll, 'z', 'j' */
 };
 
-/* The digits of v, written backwards so that they end at end. */
+/* Writes the digits of v backwards, so that they end at end. */
 static char *digits(char *end, uint64_t v, unsigned base, bool upper)
 {
 	const char *set = upper ? "0123456789ABCDEF" : "0123456789abcdef";
@@ -55,7 +55,7 @@ static void add_padded(struct buf *b, const struct fmt_spec *spec,
 		buf_addc(b, ' ');
 }
 
-/* va_list passes through a struct so that its array form survives the call. */
+/* A struct around va_list, so that its array form can be passed by pointer. */
 struct fmt_args {
 	va_list ap;
 };

@@ -30,7 +30,7 @@ static void finish(CborEncoder *e, struct buf *b, CborError err)
 			e, (const uint8_t *)b->data + b->len);
 }
 
-/* Most heads are a byte: what is small and often is written here. */
+/* Writes a head of one byte, as most are, without tinycbor. */
 static bool small(struct buf *b, enum cbor_major major, uint64_t n)
 {
 	if (n >= 24)
@@ -130,8 +130,8 @@ void cbor_map_close(struct cbor_map *m)
 		m->out->data[m->at] = (char)(CBOR_MAP << 5 | m->count);
 }
 
-/* Every byte read from a log passes here. Field by field: to clear a structure
- * as a whole costs more than all of the rest. */
+/* Reads every byte of a log. The fields are set one by one, because clearing
+ * the struct costs more than everything else. */
 int cbor_next(struct cbor_in *in, struct cbor_item *item)
 {
 	const uint8_t *p = in->p;
@@ -174,7 +174,7 @@ int cbor_next(struct cbor_in *in, struct cbor_item *item)
 
 int cbor_skip(struct cbor_in *in)
 {
-	/* Items to pass at each level. */
+	/* Items to skip at each level. */
 	__attribute__((uninitialized)) uint64_t left[CBOR_DEPTH];
 	__attribute__((uninitialized)) struct cbor_item item;
 	unsigned depth = 0;
@@ -199,7 +199,8 @@ int cbor_skip(struct cbor_in *in)
 			return err;
 		if (item.major < CBOR_ARRAY || item.major > CBOR_TAG)
 			continue;
-		/* Each takes a byte at least, so a count beyond them is a lie. */
+		/* Each item takes at least a byte, so a larger count is a
+		 * lie. */
 		if (item.n > (uint64_t)(in->end - in->p) &&
 			item.major != CBOR_TAG)
 			return -EAGAIN;
@@ -211,7 +212,7 @@ int cbor_skip(struct cbor_in *in)
 	}
 }
 
-/* Whether the key a[0..an) stands before b[0..bn) in a map. */
+/* Does the key a[0..an) stand before b[0..bn) in a map? */
 static bool key_before(const uint8_t *a, size_t an, const uint8_t *b, size_t bn)
 {
 	const int order = memcmp(a, b, an < bn ? an : bn);
@@ -219,8 +220,8 @@ static bool key_before(const uint8_t *a, size_t an, const uint8_t *b, size_t bn)
 	return order < 0 || (!order && an < bn);
 }
 
-/* One item, whose parts are depth levels below the whole. cbor_next refuses
- * heads that are longer than they need be, floats and what has no length. */
+/* Checks one item; depth is the level of its parts. cbor_next refuses heads
+ * that are too long, floats, and indefinite lengths. */
 static int check_item(struct cbor_in *in, unsigned depth)
 {
 	const uint8_t *last = NULL;

@@ -20,16 +20,16 @@ enum { CBOR_DEPTH = 16 };
 void cbor_put_uint(struct buf *b, uint64_t v);
 void cbor_put_int(struct buf *b, int64_t v);
 void cbor_put_bytes(struct buf *b, const void *p, size_t n);
-/* The head alone; n bytes of it follow. */
+/* Writes the head alone; n bytes must follow. */
 void cbor_put_bytes_head(struct buf *b, size_t n);
 void cbor_put_bool(struct buf *b, bool v);
-/* A text string when it is UTF-8, else a byte string. */
+/* Writes a text string if it is UTF-8, else a byte string. */
 void cbor_put_text(struct buf *b, const char *s, size_t n);
 /* n items, or n pairs, follow. */
 void cbor_put_array(struct buf *b, size_t n);
 void cbor_put_map(struct buf *b, size_t n);
 
-/* A map of integer keys whose size shows at its end; at most 23 pairs. A key
+/* A map of integer keys whose size is known at its end; at most 23 pairs. A key
  * out of order, or one too many, sets -EINVAL in the buf. */
 struct cbor_map {
 	struct buf *out;
@@ -37,7 +37,7 @@ struct cbor_map {
 	int count, last;
 };
 struct cbor_map cbor_map_open(struct buf *b);
-/* The key of the value that is put next. Returns the buf. */
+/* Writes the key of the next value. Returns the buf. */
 struct buf *cbor_key(struct cbor_map *m, int key);
 void cbor_map_close(struct cbor_map *m);
 
@@ -59,18 +59,18 @@ struct cbor_in {
 	const uint8_t *p, *end;
 };
 
-/* One item's head; bytes is set, n long, for strings. */
+/* The head of an item; for strings bytes is set, n long. */
 struct cbor_item {
 	uint64_t n;
 	const uint8_t *bytes;
 	uint8_t major; /* enum cbor_major */
 };
 
-/* Reads a head, and the contents of a string. -EAGAIN: the bytes end within
- * it; -EBADMSG: not deterministic, or a float, or indefinite. */
+/* Reads a head, and the contents of a string. -EAGAIN: the bytes end within it;
+ * -EBADMSG: not deterministic, a float, or indefinite. */
 int cbor_next(struct cbor_in *in, struct cbor_item *item);
 
-/* Passes over one whole item. */
+/* Skips one whole item. */
 int cbor_skip(struct cbor_in *in);
 
 #endif

@@ -6,7 +6,8 @@
 #include <string.h>
 
 /* The table is linear: the entry of a sum of bits is the sum of their entries,
- * so one constant for each bit makes all of it, and two halves the whole. */
+ * so one constant for each bit makes all of it, and two halves make the
+ * whole. */
 #define T1(x, a) (x), (x) ^ UINT32_C(a)
 #define T2(x, a, b) T1(x, a), T1((x) ^ UINT32_C(b), a)
 #define T3(x, a, b, c) T2(x, a, b), T2((x) ^ UINT32_C(c), a, b)
@@ -54,8 +55,8 @@ crc32c_fn *crc32c_pick(bool sha)
 {
 	unsigned a, b, c = bit_SSE4_2, d;
 
-	/* Each such question costs microseconds on a virtual machine; this
-	 * leaf is there on every x86-64. */
+	/* cpuid costs microseconds on a virtual machine; this leaf exists on
+	 * every x86-64. */
 	if (!sha)
 		__cpuid(1, a, b, c, d);
 	return c & bit_SSE4_2 ? crc32c_hw : crc32c;

@@ -14,8 +14,8 @@ typedef uint32_t crc32c_fn(const void *bytes, size_t n);
 /* In plain C. */
 uint32_t crc32c(const void *bytes, size_t n);
 
-/* The fastest this machine has; ask once, keep the answer. Where SHA-256 is
- * computed by the processor, so is this. */
+/* The fastest function of this machine; ask once and keep the answer. sha: the
+ * processor computes SHA-256, and so also this. */
 crc32c_fn *crc32c_pick(bool sha);
 
 #endif

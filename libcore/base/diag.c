@@ -9,8 +9,8 @@
 
 #include "base/buf.h"
 
-/* Appends; what does not fit is cut, since a shortened message is better than
- * none. */
+/* Appends text, and cuts what does not fit, because a shortened message is
+ * better than none. */
 static void add_text(char *text, size_t size, const char *s, size_t n)
 {
 	size_t at = strlen(text);
@@ -21,7 +21,7 @@ static void add_text(char *text, size_t size, const char *s, size_t n)
 	text[at + n] = '\0';
 }
 
-/* With or without a text before the hint. */
+/* Formats the hint, with or without a text before it. */
 __attribute__((format(printf, 3, 0))) static void fill(
 	struct diag *d, bool text, const char *fmt, va_list ap)
 {

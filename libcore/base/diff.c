@@ -50,7 +50,8 @@ static bool same(const struct diff_side *a, size_t i, const struct diff_side *b,
 	       memcmp(a->text + a->at[i], b->text + b->at[j], n) == 0;
 }
 
-/* Marks, between the common ends, what is in no longest common sequence. */
+/* Marks the lines between the common ends that are in no longest common
+ * sequence. */
 static int mark_middle(struct diff_side *a, struct diff_side *b, size_t head,
 	size_t rows, size_t cols)
 {
@@ -112,7 +113,7 @@ static void add_line(
 		buf_adds(out, "\n\\ No newline at end of file\n");
 }
 
-/* "start,count" as diff writes it: from 1, and 0 before an empty range. */
+/* Writes "start,count" as diff does: from 1, and 0 before an empty range. */
 static void add_range(struct buf *out, size_t from, size_t count)
 {
 	buf_addf(out, "%zu", count ? from + 1 : from);
@@ -120,7 +121,7 @@ static void add_range(struct buf *out, size_t from, size_t count)
 		buf_addf(out, ",%zu", count);
 }
 
-/* The lines of one hunk, a from i to i_end beside b from j. */
+/* Writes the lines of one hunk, a from i to i_end beside b from j. */
 static void add_hunk(struct buf *out, const struct diff_side *a, size_t i,
 	size_t i_end, const struct diff_side *b, size_t j, size_t j_end)
 {
@@ -149,7 +150,7 @@ static bool changed(const struct diff_side *a, size_t i,
 	return (i < a->count && a->gone[i]) || (j < b->count && b->gone[j]);
 }
 
-/* Moves over changes and short stretches between them. */
+/* Moves over changes, and over short stretches between them. */
 static void hunk_end(const struct diff_side *a, size_t *i,
 	const struct diff_side *b, size_t *j)
 {

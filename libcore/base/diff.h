@@ -8,10 +8,10 @@
 
 #include "base/buf.h"
 
-/* Appends what patch(1) takes: names behind --- and +++, three lines of
- * context, the mark for a missing last newline. Nothing when they are equal.
- * Always a right diff; the shortest one while the changed parts are small.
- * 0, -ENOMEM, or out's error. */
+/* Appends a unified diff for patch(1): names behind --- and +++, three lines of
+ * context, the mark for a missing last newline. Nothing when the texts are
+ * equal. Always correct; the shortest one while the changed parts are small. 0,
+ * -ENOMEM, or out's error. */
 int diff_unified(struct buf *out, const char *old_name, const char *new_name,
 	const char *a, size_t a_len, const char *b, size_t b_len);
 

@@ -7,16 +7,16 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* Sixteen bytes before what the caller gets, on every machine. */
+/* Sixteen bytes in front of each block, on every machine. */
 struct heap_block {
-	_Alignas(16) size_t size; /* of all of it */
-	_Alignas(8) uint64_t mark; /* secret, place and state, mixed */
+	_Alignas(16) size_t size; /* of the whole block */
+	_Alignas(8) uint64_t mark; /* secret, address and state, mixed */
 };
 enum {
 	UNIT = 16,
 	HEAD = sizeof(struct heap_block),
-	SMALL = 256, /* up to here each unit has a list of its own */
-	SPARSE = 16384, /* from here on little is used of most */
+	SMALL = 256, /* up to here each size has its own list */
+	SPARSE = 16384, /* beyond this most of a block stays unused */
 	TAKEN = 1,
 	SPARE = 2,
 };
@@ -45,8 +45,8 @@ static struct heap_block **next_of(struct heap_block *b)
 	return (struct heap_block **)(void *)(b + 1);
 }
 
-/* The list of a size, which is rounded up to what is on it: above SMALL there
- * are four sizes to each power of two. */
+/* The list for a size, which is rounded up to the list's size: above SMALL
+ * there are four sizes to each power of two. */
 static unsigned list_of(size_t *size)
 {
 	unsigned bits;
@@ -70,8 +70,8 @@ static void *map(size_t size)
 	return at == MAP_FAILED ? NULL : at;
 }
 
-/* Small blocks lie side by side from the region's start, on few pages; large
- * ones, of which often little is used, from its end. */
+/* Cuts a block. Small ones lie side by side from the region's start, on few
+ * pages; large ones, often hardly used, at its end. */
 static struct heap_block *cut(struct heap *h, size_t size)
 {
 	struct heap_block *b;
@@ -93,8 +93,8 @@ static struct heap_block *cut(struct heap *h, size_t size)
 	return b;
 }
 
-/* A larger one will do: blocks that grew where they were are on other lists
- * than the one that the next of their kind is looked for in. */
+/* Takes a larger free block, because blocks that grew in place are on other
+ * lists than the one for their first size. */
 static struct heap_block *spare_of(struct heap *h, unsigned list)
 {
 	uint64_t from = h->filled >> list;
@@ -155,7 +155,7 @@ void heap_give(struct heap *h, void *p)
 	h->filled |= UINT64_C(1) << list;
 }
 
-/* What was cut last grows where it is. */
+/* The last block that was cut grows in place. */
 static bool extend(struct heap *h, struct heap_block *b, size_t size)
 {
 	char *end = (char *)b + b->size;

@@ -28,12 +28,13 @@ struct heap {
 	struct heap_block *spare[HEAP_SIZES];
 };
 
-/* NULL with errno ENOMEM. What is new in a region is zeros: *fresh. */
+/* NULL with errno ENOMEM. *fresh: the block is new in its region, so it is
+ * zeros. */
 void *heap_take(struct heap *h, size_t size, bool *fresh);
 void heap_give(struct heap *h, void *p);
 /* As realloc; p is not NULL. */
 void *heap_resize(struct heap *h, void *p, size_t size);
-/* Gives the pages of blocks that nobody has back to the kernel. */
+/* Gives the pages of free blocks back to the kernel. */
 void heap_trim(struct heap *h);
 
 #endif

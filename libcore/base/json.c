@@ -25,8 +25,8 @@ static void newline(struct json *j)
 		buf_adds(j->out, "  ");
 }
 
-/* What stands before a value: nothing after a key, else comma and line end. A
- * value without a key in a map would be bad JSON: an error. */
+/* Writes what stands before a value: nothing after a key, else a comma and a
+ * line end. A value without a key in a map would be bad JSON: an error. */
 static void before_value(struct json *j)
 {
 	if (j->keyed) {
@@ -95,7 +95,8 @@ static void add_escaped(struct buf *out, unsigned char c)
 		buf_addf(out, "\\u%04x", c);
 }
 
-/* What steers a terminal or hides from a reader, in UTF-16 as JSON has it. */
+/* Spells characters that steer a terminal or hide from a reader as UTF-16
+ * escapes. */
 static void add_spelt(struct buf *out, uint32_t cp)
 {
 	if (cp < 0x10000) {
@@ -180,7 +181,7 @@ void json_str(struct json *j, const char *s)
 		json_null(j);
 }
 
-/* By hand: logs are full of numbers. */
+/* Writes a number without printf, because logs are full of numbers. */
 static void put_number(struct json *j, uint64_t v, bool minus)
 {
 	char digits[21], *p = digits + sizeof digits;

@@ -25,9 +25,9 @@ struct json {
 	uint8_t depth;
 	bool keyed;  /* a key waits for its value */
 	bool pretty; /* two-space indentation and line ends */
-	const char *key; /* the last one, while its text is there */
+	const char *key; /* the last key, as long as its text exists */
 	size_t key_len;
-	/* What writes the "%s" of json_putf(); NULL: json_str(). */
+	/* Writes the "%s" of json_putf(); NULL: json_str(). */
 	void (*put)(struct json *j, const char *s);
 };
 
@@ -47,20 +47,20 @@ void json_u64(struct json *j, uint64_t v);
 void json_i64(struct json *j, int64_t v);
 void json_bool(struct json *j, bool v);
 
-/* What the words of fmt say, one behind the other: "{" "[" "}" "]" open and
- * close; "%s" (NULL: null), "%d" (a truth), "%ju" and "%jd" are values; all else
- * is the key of what follows: "{ name %s size %ju tags [". */
+/* Writes the words of fmt, one after the other: "{" "[" "}" "]" open and close;
+ * "%s" (NULL: null), "%d" (a truth value), "%ju" and "%jd" are values; any
+ * other word is the key of the next value: "{ name %s size %ju tags [". */
 __attribute__((format(printf, 2, 3))) void json_putf(
 	struct json *j, const char *fmt, ...);
 
-/* A key and its value. */
+/* Write a key and its value. */
 void json_put_str(struct json *j, const char *key, const char *s);
 void json_put_u64(struct json *j, const char *key, uint64_t v);
 void json_put_open(struct json *j, const char *key, char kind);
 void json_put_i64(struct json *j, const char *key, int64_t v);
 void json_put_bool(struct json *j, const char *key, bool v);
 void json_null(struct json *j);
-/* Text that is JSON already. */
+/* Writes text that is JSON already. */
 void json_raw(struct json *j, const char *s, size_t n);
 
 #endif

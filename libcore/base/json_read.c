@@ -103,7 +103,7 @@ static int hex4(const char *s, size_t n, uint32_t *out)
 	return 0;
 }
 
-/* One \… at s[0..n): its length and code point, or 0. */
+/* Reads one \… at s[0..n): its length and code point, or 0. */
 static size_t escape(const char *s, size_t n, uint32_t *cp)
 {
 	static const char letters[] = "\"\\/bfnrt";
@@ -244,8 +244,8 @@ static bool same_key(
 	       (!left.len || memcmp(left.data, right.data, left.len) == 0);
 }
 
-/* The key of a member and its colon. A key given twice could mean one thing
- * here and another to the next reader. */
+/* Reads a member's key and colon. A key that is given twice could mean
+ * something else to another reader. */
 static int read_key(struct reader *r, uint32_t parent)
 {
 	uint32_t key;
@@ -270,7 +270,7 @@ static int read_key(struct reader *r, uint32_t parent)
 	return 0;
 }
 
-/* One value, or the opening of a container. */
+/* Reads a value, or the opening of a container. */
 static int read_value(struct reader *r, uint32_t parent, uint32_t *opened)
 {
 	char c = peek(r);
@@ -285,8 +285,8 @@ static int read_value(struct reader *r, uint32_t parent, uint32_t *opened)
 	return add_node(r, c == '{' ? JSON_OBJECT : JSON_ARRAY, parent, opened);
 }
 
-/* Closes open containers and steps over one comma; *open becomes UINT32_MAX
- * behind the root. */
+/* Closes containers that end here and steps over a comma; *open becomes
+ * UINT32_MAX behind the root. */
 static int read_after(struct reader *r, uint32_t *open, unsigned *depth)
 {
 	while (*depth) {

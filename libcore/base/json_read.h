@@ -40,15 +40,15 @@ enum json_type {
  * value. */
 struct json_node {
 	uint32_t at, len; /* in the text; of a string, between the quotes */
-	uint32_t end;     /* the node behind this one and all within */
-	uint32_t parent;  /* the array or object it stands in; 0 for the root */
+	uint32_t end;     /* the node behind this one and everything within */
+	uint32_t parent;  /* the array or object around it; 0 for the root */
 	uint8_t type;
 	uint8_t escaped; /* STRING: holds a backslash */
 };
 
 struct json_doc {
 	const char
-		*text; /* the caller's, for as long as the document is used */
+		*text; /* the caller's; must live as long as the document */
 	struct json_node *node;
 	uint32_t count, cap;
 };
@@ -56,23 +56,23 @@ struct json_doc {
 void json_doc_release(struct json_doc *doc);
 #define autojson autoclean(json_doc_release)
 
-/* Node 0 is the root. 0, -EINVAL with the place in d, -E2BIG (depth, nodes),
- * -ENOMEM. */
+/* Reads a document; node 0 is the root. 0, -EINVAL with the place in d, -E2BIG
+ * (depth, nodes), -ENOMEM. */
 int json_read(struct json_doc *doc, const char *text, size_t n, struct diag *d);
 
 enum json_type json_type(const struct json_doc *doc, uint32_t node);
 
 /* The first element of an array, or the first key of an object; 0: none. */
 uint32_t json_first(const struct json_doc *doc, uint32_t node);
-/* What stands behind an element or, given a key, the next key; 0: none. */
+/* The element behind an element or, for a key, the next key; 0: none. */
 uint32_t json_next(const struct json_doc *doc, uint32_t node);
 /* The value of a key node. */
 uint32_t json_value(const struct json_doc *doc, uint32_t key);
 /* The value of key in the object; 0 when there is none (a value is never the
- * root) or the node is no object. */
+ * root), or the node is no object. */
 uint32_t json_find(const struct json_doc *doc, uint32_t node, const char *key);
 
-/* Appends the string's bytes, escapes undone. -EINVAL: no string, or a NUL in
+/* Appends the string's bytes, without escapes. -EINVAL: no string, or a NUL in
  * it; or out's error. */
 int json_text(const struct json_doc *doc, uint32_t node, struct buf *out);
 

@@ -6,8 +6,8 @@
 
 #include "autoconf.h"
 
-/* 1 when the symbol is y, 0 when it is not defined at all, so that a feature
- * is an ordinary "if" whose dead side still compiles. */
+/* 1 when the symbol is y, 0 when it is not defined, so that a feature is an
+ * ordinary "if" whose dead side still compiles. */
 #define IS_ENABLED(symbol) KCONFIG_SECOND_(symbol)
 #define KCONFIG_PROBE_1 0,
 #define KCONFIG_SECOND_(value) KCONFIG_PASTE_(value)

@@ -9,7 +9,7 @@
 
 #include "base/str.h"
 
-/* Digits of base at *s, moved past them. -EINVAL for none. */
+/* Reads digits of base at *s and moves past them. -EINVAL: none. */
 static int scan(const char **s, unsigned base, uint64_t *out)
 {
 	const char *p = *s;
@@ -167,8 +167,8 @@ int num_duration(const char *s, uint64_t min, uint64_t max, uint64_t *out)
 	if (*s == '.') {
 		const char *p = ++s;
 
-		/* Nine places reach a nanosecond of a second; more would be
-		 * silently lost. */
+		/* Nine places reach a nanosecond; more would be lost
+		 * silently. */
 		err = scan(&s, 10, &fraction);
 		if (err || s - p > 9)
 			return -EINVAL;
@@ -180,7 +180,7 @@ int num_duration(const char *s, uint64_t min, uint64_t max, uint64_t *out)
 		return -EINVAL;
 	if (__builtin_mul_overflow(v, unit, &v))
 		return -ERANGE;
-	/* fraction < scale <= 10^9, so split to stay within 64 bits. */
+	/* fraction < scale <= 10^9: split, to stay within 64 bits. */
 	fraction = unit / scale * fraction + unit % scale * fraction / scale;
 	if (__builtin_add_overflow(v, fraction, &v))
 		return -ERANGE;

@@ -22,8 +22,8 @@ const char *path_base(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* Appends the components of path to out[0..*len), which holds "" (the root)
- * or "/a/b". */
+/* Appends the components of path to out[0..*len), which holds "" (the root) or
+ * "/a/b". */
 static int add_components(
 	char *out, size_t size, size_t *len, const char *path)
 {
@@ -105,7 +105,7 @@ int path_order(const char *a, const char *b)
 	       (*y == '/' ? 1 : *y ? *y + 1 : 0);
 }
 
-/* The kernel's struct open_how; libc headers are often older than it. */
+/* The kernel's struct open_how, which libc headers often lack. */
 struct path_how {
 	uint64_t flags, mode, resolve;
 };
@@ -123,7 +123,7 @@ int path_openat2(int dirfd, const char *path, int flags, unsigned mode,
 	return fd < 0 ? -errno : (int)fd;
 }
 
-/* Without /proc only the current directory can be asked for its name. */
+/* Without /proc only the current directory's name can be found. */
 static int name_here(int fd, char *out, size_t size)
 {
 	struct stat it, here;
@@ -149,7 +149,7 @@ int path_of_fd(int fd, char *out, size_t size)
 
 int path_real(const char *path, char out[static PATH_MAX])
 {
-	/* open() would set the flag once more. */
+	/* open() would add a flag of its own. */
 	autofd int fd = openat(AT_FDCWD, path, O_PATH | O_CLOEXEC);
 
 	return fd < 0 ? -errno : path_of_fd(fd, out, PATH_MAX);
@@ -207,7 +207,7 @@ int path_settle(const char *path, char out[static PATH_MAX],
 	return 0;
 }
 
-/* What a path leads to, by its own name. */
+/* The kernel's name of what a path leads to. */
 static int name_real(char *path, struct stat *st)
 {
 	int fd = openat(AT_FDCWD, path, O_PATH | O_CLOEXEC), err;
@@ -257,7 +257,7 @@ int path_made(const char *path, char *out, struct stat *st)
 	return err < 0 ? err : -ELOOP;
 }
 
-/* dir/name, below cwd when dir is relative: is it a program? */
+/* Is dir/name, below cwd when dir is relative, a program? */
 static int try_program(char *out, size_t size, const char *cwd,
 	const char *dir, size_t n, const char *name)
 {
@@ -270,7 +270,7 @@ static int try_program(char *out, size_t size, const char *cwd,
 	buf_addf(&b, "%.*s%s%s", (int)n, dir, n ? "/" : "", name);
 	if (b.err)
 		return -ENAMETOOLONG;
-	/* A directory of the list that may not be searched holds nothing. */
+	/* A directory that may not be searched counts as empty. */
 	if (stat(buf_str(&b), &st))
 		return errno == EACCES && !n ? -EACCES : -ENOENT;
 	if (!S_ISREG(st.st_mode) || faccessat(AT_FDCWD, out, X_OK, AT_EACCESS))
@@ -307,6 +307,7 @@ int path_cwd(char *out, size_t size)
 
 	if (n < 0)
 		return -errno;
-	/* Outside of the root the kernel says "(unreachable)…". */
+	/* For a directory outside of the root the kernel says
+	 * "(unreachable)…". */
 	return out[0] == '/' ? 0 : -ENOENT;
 }

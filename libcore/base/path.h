@@ -9,11 +9,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What follows the last '/', or the whole; "" for "a/". */
+/* The part behind the last '/', or the whole; "" for "a/". */
 const char *path_base(const char *path);
 
-/* Lexical: "//", ".", ".." folded away; ".." of "/" is "/". base is put before
- * a relative path and must be absolute. -ENAMETOOLONG, -EINVAL. */
+/* Folds "//", "." and ".." away, by the text alone; ".." of "/" is "/". base is
+ * put before a relative path and must be absolute. -ENAMETOOLONG, -EINVAL. */
 int path_normal(char *out, size_t size, const char *base, const char *path);
 
 /* dir + "/" + name, without doubling the slash. -ENAMETOOLONG. */
@@ -23,8 +23,8 @@ int path_join(char *out, size_t size, const char *dir, const char *name);
  * "/a/b". */
 bool path_beneath(const char *dir, const char *path);
 
-/* Compares, so that what lies beneath a path comes right behind it: '/' is less
- * than all that a name can hold. */
+/* Compares two paths, so that the paths beneath a directory come right behind
+ * it: '/' is less than any byte of a name. */
 int path_order(const char *a, const char *b);
 
 /* openat2 with RESOLVE_* flags; -ENOSYS on kernels before 5.6 is returned, not
@@ -32,32 +32,33 @@ int path_order(const char *a, const char *b);
 int path_openat2(int dirfd, const char *path, int flags, unsigned mode,
 	uint64_t resolve);
 
-/* The kernel's own name for a descriptor, from /proc/self/fd; without /proc the
- * current directory's alone, else -ENOENT. */
+/* The kernel's name for a descriptor, from /proc/self/fd; without /proc only
+ * for the current directory, else -ENOENT. */
 int path_of_fd(int fd, char *out, size_t size);
 
-/* The kernel's own name for what is at path, through all links. */
+/* The kernel's name for the file at path, through all links. */
 int path_real(const char *path, char out[static PATH_MAX]);
 
-/* The real name of an absolute path, through such links alone as stand in a
- * directory that lasts() says to be out of reach of who must not choose what
- * they lead to. -EPERM: another one is on the way; -errno. */
+/* The real name of an absolute path. Links on the way must stand in directories
+ * for which lasts() is true: those that nobody can change who must not choose
+ * where a link leads. -EPERM: another link is on the way; -errno. */
 int path_settle(const char *path, char out[static PATH_MAX],
 	bool (*lasts)(void *ctx, const char *dir), void *ctx);
 
-/* The path through all links (PATH_MAX bytes), and what is there; of one that does
- * not exist, also by a link, where it would be made, and a mode of 0. -errno. */
+/* The path through all links (PATH_MAX bytes), and the file's stat. Of a
+ * missing file, even behind a link: the place where it would be made, and a
+ * mode of 0. -errno. */
 struct stat;
 int path_made(const char *path, char *out, struct stat *st);
 
 /* Finds the program that execvp would: name itself when it has a slash, else in
- * list, which is PATH's value (NULL: the usual places; an empty entry is cwd).
- * What is relative lies below cwd, when that is not NULL. -EACCES when all there
- * is cannot be executed, -ENOENT, -ENAMETOOLONG. */
+ * list, a value of PATH (NULL: the usual places; an empty entry is cwd).
+ * Relative paths are below cwd, if that is not NULL. -EACCES when the files
+ * found cannot be executed, -ENOENT, -ENAMETOOLONG. */
 int path_find(char *out, size_t size, const char *name, const char *list,
 	const char *cwd);
 
-/* The current directory as the kernel knows it; -ENOENT when it is gone. */
+/* The current directory by the kernel's name; -ENOENT when it is gone. */
 int path_cwd(char *out, size_t size);
 
 #endif

@@ -72,7 +72,8 @@ bool str_glob(const char *pattern, const char *s)
 
 			star = pattern;
 			resume = s;
-			/* Behind the last star stands the end. */
+			/* The rest must match at the end behind the last
+			 * star. */
 			if (!memchr(pattern, '*', n)) {
 				if (m < n)
 					return false;

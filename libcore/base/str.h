@@ -15,7 +15,7 @@ static inline bool str_eq(const char *a, const char *b)
 	return strcmp(a, b) == 0;
 }
 
-/* strstr by the memmem that is linked anyway. */
+/* strstr, by the memmem that is linked anyway. */
 char *str_find(const char *s, const char *needle);
 
 /* The text behind the prefix, or NULL when s does not start with it. */
@@ -23,7 +23,7 @@ const char *str_after(const char *s, const char *prefix);
 
 bool str_ends(const char *s, const char *suffix);
 
-/* What a noun behind the number n ends with. */
+/* The plural ending of a noun behind the number n. */
 static inline const char *str_plural(unsigned long long n)
 {
 	return &"s"[n == 1];
@@ -42,18 +42,18 @@ static inline bool chr_space(char c)
 {
 	return c == ' ' || (c >= '\t' && c <= '\r');
 }
-/* What may start, and what may continue, a shell variable's name. */
+/* The bytes that may start, and continue, a shell variable's name. */
 static inline bool chr_name1(char c)
 {
 	return chr_alpha(c) || c == '_';
 }
 bool chr_name(char c);
 
-/* How long the first line of s[0..n) is, without its newline. */
+/* The length of the first line of s[0..n), without its newline. */
 size_t str_line(const char *s, size_t n);
 
-/* Of a list, words with a NUL behind each and an empty one at the end: the i-th,
- * "" where there are less; and which one it is, -1 for none. */
+/* For lists of words, each ended by a NUL, with an empty one at the end: the
+ * i-th word, "" where there are fewer; and the index of a word, -1 for none. */
 const char *str_nth(const char *list, size_t i);
 int str_index(const char *list, const char *word);
 
@@ -64,7 +64,7 @@ bool str_is_name(const char *s, size_t n);
  * in time times the number of stars. '*' takes '/' too. */
 bool str_glob(const char *pattern, const char *s);
 
-/* Copies with a NUL; -ENAMETOOLONG when it does not fit (dst is then ""). */
+/* Copies with a NUL; -ENAMETOOLONG when src does not fit (dst is then ""). */
 int str_copy(char *dst, size_t size, const char *src);
 
 /* Edit distance of a and b, or max + 1 when it is larger than max (<= 8). */

@@ -102,7 +102,8 @@ bool utf8_is_hidden(uint32_t cp)
 {
 	/* C0, DEL and C1, then category Cf, line and paragraph separators,
 	 * fillers that print nothing, variation selectors and tags. The last
-	 * selector makes an emoji of the sign before it: people write it. */
+	 * variation selector is left out, because people write it behind
+	 * emoji. */
 	static const struct range hidden[] = {
 		{0x0, 0x1f}, {0x7f, 0x9f}, {0xad, 0xad}, {0x34f, 0x34f},
 		{0x600, 0x605}, {0x61c, 0x61c}, {0x6dd, 0x6dd}, {0x70f, 0x70f},

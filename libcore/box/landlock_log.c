@@ -25,7 +25,7 @@ struct message {
 };
 
 /* The value of a field, up to the next space; NULL when there is none. */
-static const char *field(
+static const char *field_value(
 	const char *text, size_t n, const char *key, size_t *len)
 {
 	size_t k = strlen(key);
@@ -42,7 +42,7 @@ static const char *field(
 	return NULL;
 }
 
-static int hex(char c)
+static int hex_path(char c)
 {
 	return chr_digit(c) ? c - '0' :
 	       c >= 'a' && c <= 'f' ? c - 'a' + 10 :
@@ -50,11 +50,11 @@ static int hex(char c)
 				      -1;
 }
 
-static int number(const char *s, size_t n, int base, uint64_t *out)
+static int field_number(const char *s, size_t n, int base, uint64_t *out)
 {
 	*out = 0;
 	for (size_t i = 0; i < n; i++) {
-		int v = hex(s[i]);
+		int v = hex_path(s[i]);
 
 		if (v < 0 || v >= base || i == 16)
 			return -EBADMSG;
@@ -64,25 +64,25 @@ static int number(const char *s, size_t n, int base, uint64_t *out)
 }
 
 /* Appends as much as fits. */
-static void add(struct buf *out, const char *s, size_t n)
+static void add_text(struct buf *out, const char *s, size_t n)
 {
 	buf_add(out, s, n < out->cap ? n : out->cap - 1);
 }
 
 /* A path stands in quotes, or in hex if it holds bytes that could mislead. */
-static int path(const char *s, size_t n, struct buf *out)
+static int add_path(const char *s, size_t n, struct buf *out)
 {
 	const char *end = n > 1 && *s == '"' ? memchr(s + 1, '"', n - 1) : NULL;
 
 	if (end) {
-		add(out, s + 1, (size_t)(end - s) - 1);
+		add_text(out, s + 1, (size_t)(end - s) - 1);
 		return 0;
 	}
 	for (size_t i = 0; i + 1 < n && s[i] != ' ' && out->len + 1 < out->cap;
 		i += 2) {
-		if (hex(s[i]) < 0 || hex(s[i + 1]) < 0)
+		if (hex_path(s[i]) < 0 || hex_path(s[i + 1]) < 0)
 			return -EBADMSG;
-		buf_addc(out, (char)(hex(s[i]) << 4 | hex(s[i + 1])));
+		buf_addc(out, (char)(hex_path(s[i]) << 4 | hex_path(s[i + 1])));
 	}
 	return 0;
 }
@@ -92,35 +92,35 @@ int landlock_record_parse(
 {
 	struct buf rights = BUF_FIXED(r->rights), object = BUF_FIXED(r->object);
 	size_t len = 0;
-	const char *s = field(text, n, "domain=", &len);
+	const char *s = field_value(text, n, "domain=", &len);
 	uint64_t pid = 0;
-	int err = s ? number(s, len, 16, &r->domain) : -EBADMSG;
+	int err = s ? field_number(s, len, 16, &r->domain) : -EBADMSG;
 
 	r->pid = 0;
 	if (err == 0 && type == LANDLOCK_LOG_DOMAIN) {
-		s = field(text, n, "pid=", &len);
-		err = s ? number(s, len, 10, &pid) : 0;
+		s = field_value(text, n, "pid=", &len);
+		err = s ? field_number(s, len, 10, &pid) : 0;
 		r->pid = (pid_t)(pid > INT32_MAX ? 0 : pid);
 	} else if (err == 0) {
-		s = field(text, n, "blockers=", &len);
+		s = field_value(text, n, "blockers=", &len);
 		if (!s)
 			return -EBADMSG;
-		add(&rights, s, len);
+		add_text(&rights, s, len);
 		s += len;
 		if (s < text + n)
 			s++;
 		n -= (size_t)(s - text);
 		if (n > 5 && memcmp(s, "path=", 5) == 0)
-			err = path(s + 5, n - 5, &object);
+			err = add_path(s + 5, n - 5, &object);
 		else
-			add(&object, s, n);
+			add_text(&object, s, n);
 	}
 	buf_str(&rights);
 	buf_str(&object);
 	return err;
 }
 
-static ssize_t receive(int fd, struct message *m)
+static ssize_t receive_record(int fd, struct message *m)
 {
 	ssize_t n;
 
@@ -143,7 +143,7 @@ static int is_on(int fd)
 	if (send(fd, &ask, sizeof(ask), 0) < 0)
 		return -errno;
 	while (poll(&p, 1, PATIENCE_MS) > 0) {
-		ssize_t n = receive(fd, &m);
+		ssize_t n = receive_record(fd, &m);
 
 		if (n < (ssize_t)(sizeof(m.head) + sizeof(int32_t)))
 			return -EPROTO;
@@ -185,7 +185,7 @@ int landlock_log_read(int fd, void *ctx,
 	struct message m;
 
 	for (;;) {
-		ssize_t n = receive(fd, &m);
+		ssize_t n = receive_record(fd, &m);
 		unsigned type;
 
 		if (n == -EAGAIN)

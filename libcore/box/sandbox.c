@@ -64,7 +64,7 @@ void sandbox_plan_release(struct sandbox_plan *plan)
 }
 
 /* Makes room for one more item; capacities are powers of two, from 8. */
-static int grow(void *slot, size_t count, size_t size, size_t max)
+static int grow_array(void *slot, size_t count, size_t size, size_t max)
 {
 	void **items = slot;
 	void *more;
@@ -83,7 +83,8 @@ static int grow(void *slot, size_t count, size_t size, size_t max)
 int sandbox_grant(struct sandbox_plan *plan, const char *path, unsigned access,
 	bool optional, const char *why)
 {
-	int err = grow(&plan->grants, plan->grant_count, sizeof(*plan->grants),
+	int err = grow_array(&plan->grants, plan->grant_count,
+		sizeof(*plan->grants),
 		SANDBOX_GRANTS_MAX);
 
 	if (err < 0)
@@ -284,7 +285,8 @@ bool sandbox_is_device(const char *path)
 
 int sandbox_port(struct sandbox_plan *plan, uint16_t port, bool bind)
 {
-	int err = grow(&plan->ports, plan->port_count, sizeof(*plan->ports),
+	int err = grow_array(&plan->ports, plan->port_count,
+		sizeof(*plan->ports),
 		SANDBOX_PORTS_MAX);
 
 	if (err < 0)

@@ -26,7 +26,7 @@
 #include "base/uapi/linux.h"
 
 /* A part is impossible here: tells it with the kernel and the fix. */
-static int missing(unsigned part, struct diag *d, const char *what,
+static int tell_missing(unsigned part, struct diag *d, const char *what,
 	const char *fix)
 {
 	struct utsname u;
@@ -38,11 +38,11 @@ static int missing(unsigned part, struct diag *d, const char *what,
 }
 
 /* The same, or only a note when the plan relaxes the part. */
-static int lacks(struct sandbox *s, unsigned part, struct diag *d,
+static int note_missing(struct sandbox *s, unsigned part, struct diag *d,
 	const char *what, const char *fix)
 {
 	if (!(s->plan->relax & part))
-		return missing(part, d, what, fix);
+		return tell_missing(part, d, what, fix);
 	s->missing |= part;
 	return 0;
 }
@@ -55,7 +55,7 @@ static int need_files(struct sandbox *s, struct diag *d)
 	if (!(s->plan->without & SANDBOX_LANDLOCK)) {
 		if (s->abi >= 1)
 			s->enforced |= SANDBOX_LANDLOCK;
-		else if ((err = lacks(s, SANDBOX_LANDLOCK, d,
+		else if ((err = note_missing(s, SANDBOX_LANDLOCK, d,
 				  why == -EOPNOTSUPP ?
 					  "Landlock is disabled at boot" :
 					  "the kernel has no Landlock",
@@ -69,7 +69,7 @@ static int need_files(struct sandbox *s, struct diag *d)
 	if (s->plan->without & SANDBOX_SCOPE)
 		return 0;
 	if (s->abi < 6)
-		return lacks(s, SANDBOX_SCOPE, d,
+		return note_missing(s, SANDBOX_SCOPE, d,
 			"signals and abstract sockets need Landlock ABI 6",
 			"Linux 6.12 has it; or --unshare-pid and "
 			"--best-effort=scope");
@@ -89,13 +89,13 @@ static int need_net(struct sandbox *s, struct diag *d)
 		break; /* the namespace itself is the protection */
 	case SANDBOX_NET_NONE:
 		if (!filter && !(s->enforced & SANDBOX_NETNS))
-			return lacks(s, SANDBOX_NETWORK, d,
+			return note_missing(s, SANDBOX_NETWORK, d,
 				"no network needs seccomp or a namespace",
 				"leave seccomp on");
 		break;
 	case SANDBOX_NET_TCP:
 		if (!filter || s->abi < 4)
-			return lacks(s, SANDBOX_NETWORK, d,
+			return note_missing(s, SANDBOX_NETWORK, d,
 				"TCP ports need Landlock ABI 4 and seccomp",
 				"Linux 6.7 has it; or --net=none");
 		break;
@@ -125,13 +125,13 @@ static int need_unix(struct sandbox *s, struct diag *d)
 	if (s->abi >= 9 && s->enforced & SANDBOX_LANDLOCK)
 		s->enforced |= SANDBOX_UNIXPATH;
 	else if (asked)
-		return lacks(s, SANDBOX_UNIXPATH, d,
+		return note_missing(s, SANDBOX_UNIXPATH, d,
 			"single socket paths need Landlock ABI 9",
 			"--best-effort=unix allows all socket paths");
 	else if (s->enforced & SANDBOX_SECCOMP)
 		s->enforced |= SANDBOX_UNIXPATH;
 	else
-		return lacks(s, SANDBOX_UNIXPATH, d,
+		return note_missing(s, SANDBOX_UNIXPATH, d,
 			"socket paths need Landlock ABI 9 or seccomp",
 			"leave seccomp on");
 	return 0;
@@ -169,16 +169,17 @@ static int need_watch(struct sandbox *s, struct diag *d)
 	if (!(s->plan->want & SANDBOX_WATCH) || !watched_kinds(s))
 		return 0;
 	if (s->nested)
-		return lacks(s, SANDBOX_WATCH, d,
+		return note_missing(s, SANDBOX_WATCH, d,
 			"this is inside of a guarded tree, which has a watch",
 			"the outer watch sees these commands already");
 	if (!(s->enforced & SANDBOX_SECCOMP) && !s->plan->watch_alone)
-		return lacks(s, SANDBOX_WATCH, d, "the watch needs seccomp",
+		return note_missing(s, SANDBOX_WATCH, d,
+			"the watch needs seccomp",
 			"leave seccomp on");
 	err = watch_prepare(&s->watch);
 	if (err < 0)
 		return err == -ENOTSUP ?
-			       lacks(s, SANDBOX_WATCH, d,
+			       note_missing(s, SANDBOX_WATCH, d,
 				       built ? "no seccomp user notification" :
 					       "this wardbox was built without "
 					       "SANDBOX_UNOTIFY",
@@ -191,7 +192,8 @@ static int need_watch(struct sandbox *s, struct diag *d)
 	if ((s->plan->watch_names ||
 		    s->watch.kinds & (WATCH_METADATA | WATCH_WRITES)) &&
 		access("/proc/self/fd", F_OK) < 0)
-		return lacks(s, SANDBOX_WATCH, d, "no /proc to look into",
+		return note_missing(s, SANDBOX_WATCH, d,
+			"no /proc to look into",
 			"mount /proc");
 	s->watch.idle = s->plan->limits.brief;
 	if (IS_ENABLED(CONFIG_SANDBOX_UNOTIFY))
@@ -226,7 +228,7 @@ bool sandbox_namespace_lacks(const struct sandbox *s, struct diag *d)
 		if (!(s->enforced & spaces[i].part) ||
 			sandbox_namespace_works(spaces[i].part))
 			continue;
-		missing(spaces[i].part, d,
+		tell_missing(spaces[i].part, d,
 			"its namespace, or what is done in it, does not "
 			"work here",
 			"'wardbox doctor' shows which do; a container or "
@@ -314,7 +316,7 @@ static int need_namespaces(struct sandbox *s, struct diag *d)
 			continue;
 		}
 		if (s->nested) {
-			err = lacks(s, part, d,
+			err = note_missing(s, part, d,
 				"a guarded tree cannot make namespaces",
 				"ask for it where the tree starts");
 			if (err < 0)
@@ -397,7 +399,7 @@ static int need_limits(struct sandbox *s, struct diag *d)
 	int err;
 
 	if (spec.procs && !(s->enforced & SANDBOX_WATCH)) {
-		err = lacks(s, SANDBOX_LIMITS, d,
+		err = note_missing(s, SANDBOX_LIMITS, d,
 			"a number of processes needs the exec watch",
 			"--nproc counts threads too, and needs none");
 		if (err < 0)
@@ -406,7 +408,7 @@ static int need_limits(struct sandbox *s, struct diag *d)
 	}
 	err = limits_prepare(&s->limits, &spec);
 	if (err == -ENOTSUP) {
-		err = lacks(s, SANDBOX_LIMITS, d,
+		err = note_missing(s, SANDBOX_LIMITS, d,
 			"no control group, no /proc/PID/task/*/children",
 			"mount /proc (with CONFIG_PROC_CHILDREN)");
 		if (err < 0)

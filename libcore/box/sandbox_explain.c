@@ -11,7 +11,7 @@
 #include "base/str.h"
 
 /* The rights without any grant. */
-static unsigned ungranted(const struct sandbox *s, const char *real)
+static unsigned rights_ungranted(const struct sandbox *s, const char *real)
 {
 	/* A pipe or a socket, named by a descriptor, lies in no tree. */
 	if (real[0] != '/')
@@ -23,7 +23,8 @@ static unsigned ungranted(const struct sandbox *s, const char *real)
 }
 
 /* The access inside of a rule, given the access of the rules around it. */
-static unsigned within(const struct sandbox *s, const struct sandbox_rule *r,
+static unsigned rights_within(
+	const struct sandbox *s, const struct sandbox_rule *r,
 	unsigned access)
 {
 	bool mounts = s->enforced & SANDBOX_MOUNTNS;
@@ -59,7 +60,7 @@ unsigned sandbox_explain(const struct sandbox *s, const char *path,
 		*grant = NULL;
 	if (!real || path_made(path, real, &st) < 0)
 		return 0;
-	access = ungranted(s, real);
+	access = rights_ungranted(s, real);
 	for (size_t i = 0; i < s->plan->grant_count; i++) {
 		if (!s->plan->grants[i].device ||
 			!str_eq(s->plan->grants[i].path, real))
@@ -74,7 +75,7 @@ unsigned sandbox_explain(const struct sandbox *s, const char *path,
 		if (r->mount == SANDBOX_MOUNT_PIN)
 			continue;
 		if (path_beneath(r->path, real))
-			access = within(s, r, access);
+			access = rights_within(s, r, access);
 		else if (other_name(r, &st))
 			access |= r->access & (s->enforced & SANDBOX_MOUNTNS ?
 						      SANDBOX_ROX :

@@ -25,7 +25,7 @@ static int by_path(const void *a, const void *b)
 
 /* Finds the nearest rule around rule i: the rule before it, or one around
  * that. */
-static struct sandbox_rule *around(struct sandbox *s, size_t i)
+static struct sandbox_rule *rule_around(struct sandbox *s, size_t i)
 {
 	struct sandbox_rule *r = &s->rules[i];
 
@@ -44,7 +44,7 @@ static struct sandbox_rule *around(struct sandbox *s, size_t i)
 
 /* Pins the directories between outer and inner as mount points, because those
  * cannot be renamed to make place for an unprotected one. */
-static int pin(struct sandbox *s, const char *outer, const char *inner,
+static int pin_between(struct sandbox *s, const char *outer, const char *inner,
 	size_t *added)
 {
 	const char *at = inner + strlen(outer);
@@ -78,7 +78,8 @@ static int pin(struct sandbox *s, const char *outer, const char *inner,
 	return 0;
 }
 
-static enum sandbox_mount kind(const struct sandbox_rule *r, bool writable)
+static enum sandbox_mount mount_kind(
+	const struct sandbox_rule *r, bool writable)
 {
 	if (r->from)
 		return SANDBOX_MOUNT_BIND;
@@ -104,7 +105,7 @@ static enum sandbox_mount kind(const struct sandbox_rule *r, bool writable)
 
 /* Merges two grants of one path: rights add up, except that a hidden path stays
  * hidden. */
-static void add(struct sandbox_rule *to, const struct sandbox_rule *r)
+static void add_rule(struct sandbox_rule *to, const struct sandbox_rule *r)
 {
 	uint8_t access = to->access | r->access;
 	bool cover = (to->access ^ r->access) & SANDBOX_HIDE;
@@ -125,7 +126,7 @@ static void add(struct sandbox_rule *to, const struct sandbox_rule *r)
 }
 
 /* For one path a bind wins, and an empty frame yields. */
-static bool stands(struct sandbox_rule *to, const struct sandbox_rule *r)
+static bool same_path(struct sandbox_rule *to, const struct sandbox_rule *r)
 {
 	const bool replaced = (r->from && !to->from) || (to->frame && !r->frame);
 
@@ -140,7 +141,7 @@ static bool stands(struct sandbox_rule *to, const struct sandbox_rule *r)
 	return true;
 }
 
-static void merge(struct sandbox *s)
+static void merge_rules(struct sandbox *s)
 {
 	size_t n = 0;
 
@@ -148,8 +149,8 @@ static void merge(struct sandbox *s)
 		struct sandbox_rule *r = &s->rules[i];
 
 		if (n && str_eq(s->rules[n - 1].path, r->path)) {
-			if (!stands(&s->rules[n - 1], r))
-				add(&s->rules[n - 1], r);
+			if (!same_path(&s->rules[n - 1], r))
+				add_rule(&s->rules[n - 1], r);
 			free(r->path);
 		} else {
 			s->rules[n++] = *r;
@@ -160,7 +161,7 @@ static void merge(struct sandbox *s)
 
 /* Is the path visible without a mount? A path that no rule grants need not be
  * hidden, but a path that must be empty has to exist. */
-static bool shows(const struct sandbox *s, const struct sandbox_rule *r,
+static bool is_shown(const struct sandbox *s, const struct sandbox_rule *r,
 	const struct sandbox_rule *out)
 {
 	return r->access & SANDBOX_HIDE &&
@@ -182,17 +183,17 @@ int sandbox_mounts(struct sandbox *s, struct diag *d)
 	int away = 0, err = 0;
 
 	qsort(s->rules, s->rule_count, sizeof(*s->rules), by_path);
-	merge(s);
+	merge_rules(s);
 	n = s->rule_count;
 	for (size_t i = 0; i < n && err == 0; i++) {
 		struct sandbox_rule *r = &s->rules[i];
-		const struct sandbox_rule *out = around(s, i);
+		const struct sandbox_rule *out = rule_around(s, i);
 		bool writable = out && out->access & SANDBOX_WRITE;
 		bool needed = !s->plan->grants[r->grant].in_view;
 
 		if (out && (out->from || out->frame)) {
 			r->laid = (uint16_t)strlen(out->path);
-			r->mount = (uint8_t)kind(r, writable);
+			r->mount = (uint8_t)mount_kind(r, writable);
 			continue;
 		}
 		if (out && out->access & SANDBOX_HIDE) {
@@ -201,14 +202,14 @@ int sandbox_mounts(struct sandbox *s, struct diag *d)
 				r->path, out->path);
 			continue;
 		}
-		r->mount = (uint8_t)kind(r, writable);
+		r->mount = (uint8_t)mount_kind(r, writable);
 		if (r->mount == SANDBOX_MOUNT_RO && needed)
 			away = 1;
 		/* Elsewhere everything is read-only, unless "/" may be
 		 * written. */
 		if (r->from || r->frame || r->pts)
 			continue;
-		if (shows(s, r, out) ||
+		if (is_shown(s, r, out) ||
 			(r->mount == SANDBOX_MOUNT_RO && writes_root(s))) {
 			away |= needed;
 			err = sandbox_views(s, r, &added);
@@ -218,11 +219,11 @@ int sandbox_mounts(struct sandbox *s, struct diag *d)
 				continue;
 			}
 			r = &s->rules[i];
-			out = around(s, i);
+			out = rule_around(s, i);
 		}
 		if (!writable || r->mount == SANDBOX_MOUNT_NO || !needed)
 			continue;
-		err = pin(s, out->path, r->path, &added);
+		err = pin_between(s, out->path, r->path, &added);
 		if (err < 0)
 			diag_errno(d, err, "grant %s", s->rules[i].path);
 	}
@@ -231,7 +232,7 @@ int sandbox_mounts(struct sandbox *s, struct diag *d)
 		return err;
 	if (added) {
 		qsort(s->rules, s->rule_count, sizeof(*s->rules), by_path);
-		merge(s);
+		merge_rules(s);
 	}
 	return away;
 }
@@ -305,7 +306,7 @@ static int new_devpts(void)
 }
 
 /* Takes the tree for a rule's path, before anything changes. */
-static int take(struct sandbox_rule *r)
+static int take_tree(struct sandbox_rule *r)
 {
 	int fd, err;
 
@@ -363,7 +364,7 @@ static bool is_closed_later(const struct sandbox_rule *r)
 	       (r->mount == SANDBOX_MOUNT_BIND && !(r->access & SANDBOX_WRITE));
 }
 
-static int put(struct sandbox_rule *r)
+static int put_tree(struct sandbox_rule *r)
 {
 	int at = open_point(r), err = 0;
 
@@ -430,7 +431,7 @@ int sandbox_mount_all(struct sandbox *s)
 	for (size_t i = 0; i < s->rule_count; i++) {
 		struct sandbox_rule *r = &s->rules[i];
 
-		err = r->mount ? take(r) : 0;
+		err = r->mount ? take_tree(r) : 0;
 		/* If no new terminals can be had there are none, because the
 		 * existing ones are others'. */
 		if (err < 0 && r->pts) {
@@ -447,7 +448,7 @@ int sandbox_mount_all(struct sandbox *s)
 			AT_FDCWD, "/", MOUNT_ATTR_RDONLY_, AT_RECURSIVE_);
 	for (size_t i = 0; i < s->rule_count && err == 0; i++)
 		if (s->rules[i].mount)
-			err = put(&s->rules[i]);
+			err = put_tree(&s->rules[i]);
 	if (err == 0 && s->cwd && s->cwd[0])
 		err = put_cwd(s);
 	return err < 0 ? err : close_frames(s);

@@ -62,7 +62,7 @@ static int be_command(void *arg)
 
 /* Starts the child in this process's memory until the command is executed, so
  * that no page is copied; this process waits meanwhile. */
-static pid_t share(struct start *st, int *pidfd)
+static pid_t share_memory(struct start *st, int *pidfd)
 {
 	pid_t pid;
 
@@ -77,7 +77,7 @@ static pid_t share(struct start *st, int *pidfd)
 /* Raw clone calls: the third argument of the older one is the pidfd's place on
  * every machine. Containers may refuse clone3. An init is not part of what is
  * limited. */
-static pid_t copy(struct sandbox *s, unsigned flags, int *pidfd)
+static pid_t copy_memory(struct sandbox *s, unsigned flags, int *pidfd)
 {
 	const int cradle = flags & NS_PID ? -1 : limits_cradle(&s->limits);
 	const unsigned with = flags | (pidfd ? PIDFD_FLAG : 0);
@@ -105,8 +105,8 @@ static pid_t start_command(struct start *st, int *pidfd, bool shared)
 	pid_t pid;
 
 	if (shared)
-		return share(st, pidfd);
-	pid = copy(st->s, 0, pidfd);
+		return share_memory(st, pidfd);
+	pid = copy_memory(st->s, 0, pidfd);
 	if (pid == 0)
 		be_command(st);
 	return pid;
@@ -233,7 +233,7 @@ static pid_t start_init(struct start *st, bool shared)
 
 	if (shared)
 		return share_init(st);
-	pid = copy(st->s, st->s->clone_flags, &st->s->pidfd);
+	pid = copy_memory(st->s, st->s->clone_flags, &st->s->pidfd);
 	if (pid == 0)
 		be_init(st);
 	return pid;

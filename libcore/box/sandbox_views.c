@@ -20,7 +20,8 @@
 #include "base/str.h"
 
 /* Replaces the beginning from of a path by to. */
-static int moved(char *out, const char *path, const char *from, const char *to)
+static int move_path(
+	char *out, const char *path, const char *from, const char *to)
 {
 	const char *rest = path + strlen(from);
 
@@ -101,7 +102,7 @@ int sandbox_views(struct sandbox *s, const struct sandbox_rule *r, size_t *added
 		if (path_beneath(views[n].point, of.path) &&
 			(!own || strlen(views[n].point) >= strlen(own->point)))
 			own = &views[n];
-	err = own ? moved(inner, of.path, own->point, own->root) : 0;
+	err = own ? move_path(inner, of.path, own->point, own->root) : 0;
 	for (size_t i = 0; i < n && err == 0; i++) {
 		char *name = inner + PATH_MAX;
 
@@ -112,7 +113,7 @@ int sandbox_views(struct sandbox *s, const struct sandbox_rule *r, size_t *added
 		if (!str_eq(views[i].dev, own->dev) ||
 			!path_beneath(views[i].root, inner))
 			continue;
-		err = moved(name, inner, views[i].root, views[i].point);
+		err = move_path(name, inner, views[i].root, views[i].point);
 		if (err == 0 && is_same(&of, name))
 			err = add_view(s, &of, name, added);
 	}

@@ -40,7 +40,7 @@ struct prog {
 };
 enum { JUMP_MAX = 250 }; /* eight bits, with room for one jump in between */
 
-static size_t put(struct prog *p, unsigned code, uint32_t k, size_t jt,
+static size_t put_insn(struct prog *p, unsigned code, uint32_t k, size_t jt,
 	size_t jf)
 {
 	p->used++;
@@ -51,28 +51,28 @@ static size_t put(struct prog *p, unsigned code, uint32_t k, size_t jt,
 }
 
 /* The distance that the next instruction has to jump. */
-static size_t distance(const struct prog *p, size_t label)
+static size_t jump_distance(const struct prog *p, size_t label)
 {
 	return p->used - label;
 }
 
 /* A label within reach of a conditional jump. */
-static size_t near(struct prog *p, size_t label)
+static size_t near_label(struct prog *p, size_t label)
 {
-	if (distance(p, label) <= JUMP_MAX)
+	if (jump_distance(p, label) <= JUMP_MAX)
 		return label;
-	return put(p, BPF1_JA, (uint32_t)distance(p, label), 0, 0);
+	return put_insn(p, BPF1_JA, (uint32_t)jump_distance(p, label), 0, 0);
 }
 
-static size_t ret(struct prog *p, uint32_t value)
+static size_t op_ret(struct prog *p, uint32_t value)
 {
 	size_t i = 0;
 
 	while (i < p->ret_count && p->rets[i].value != value)
 		i++;
-	if (i < p->ret_count && distance(p, p->rets[i].label) <= JUMP_MAX)
+	if (i < p->ret_count && jump_distance(p, p->rets[i].label) <= JUMP_MAX)
 		return p->rets[i].label;
-	put(p, BPF1_RET, value, 0, 0);
+	put_insn(p, BPF1_RET, value, 0, 0);
 	if (i < ARRAY_SIZE(p->rets)) {
 		p->rets[i].value = value;
 		p->rets[i].label = p->used;
@@ -81,44 +81,44 @@ static size_t ret(struct prog *p, uint32_t value)
 	return p->used;
 }
 
-static size_t err(struct prog *p, int number)
+static size_t op_err(struct prog *p, int number)
 {
-	return ret(p, SC_ERRNO(number));
+	return op_ret(p, SC_ERRNO(number));
 }
 
 /* if (A op k) goto yes; goto no; */
-static size_t test(struct prog *p, unsigned op, uint32_t k, size_t yes,
+static size_t op_test(struct prog *p, unsigned op, uint32_t k, size_t yes,
 	size_t no)
 {
-	yes = near(p, yes);
-	no = near(p, no);
-	return put(p, op, k, distance(p, yes), distance(p, no));
+	yes = near_label(p, yes);
+	no = near_label(p, no);
+	return put_insn(p, op, k, jump_distance(p, yes), jump_distance(p, no));
 }
 
-static size_t eq(struct prog *p, uint32_t k, size_t yes, size_t no)
+static size_t op_eq(struct prog *p, uint32_t k, size_t yes, size_t no)
 {
-	return test(p, BPF1_JEQ, k, yes, no);
+	return op_test(p, BPF1_JEQ, k, yes, no);
 }
 
-static size_t any(struct prog *p, uint32_t k, size_t yes, size_t no)
+static size_t op_any(struct prog *p, uint32_t k, size_t yes, size_t no)
 {
-	return test(p, BPF1_JSET, k, yes, no);
+	return op_test(p, BPF1_JSET, k, yes, no);
 }
 
 /* op k; goto next; */
-static size_t then(struct prog *p, unsigned op, uint32_t k, size_t next)
+static size_t op_then(struct prog *p, unsigned op, uint32_t k, size_t next)
 {
 	if (next != p->used)
-		put(p, BPF1_JA, (uint32_t)distance(p, next), 0, 0);
-	return put(p, op, k, 0, 0);
+		put_insn(p, BPF1_JA, (uint32_t)jump_distance(p, next), 0, 0);
+	return put_insn(p, op, k, 0, 0);
 }
 
 /* A = the low or the high half of an argument; goto next; */
-static size_t arg(struct prog *p, unsigned n, bool high, size_t next)
+static size_t load_arg(struct prog *p, unsigned n, bool high, size_t next)
 {
 	bool swap = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
 
-	return then(p, BPF1_LD, 16 + 8 * n + (high != swap ? 4 : 0), next);
+	return op_then(p, BPF1_LD, 16 + 8 * n + (high != swap ? 4 : 0), next);
 }
 
 /* The leaves: each returns the label where its own instructions start. */
@@ -130,19 +130,20 @@ static size_t leaf_ioctl_meta(struct prog *p, size_t at, size_t no)
 	static const char types[] = "fXv";
 
 	for (const char *t = types; *t; t++)
-		at = eq(p, (uint32_t)SECCOMP_IOC_GIVES | (uint32_t)*t << 8, no,
+		at = op_eq(p, (uint32_t)SECCOMP_IOC_GIVES | (uint32_t)*t << 8,
+			no,
 			at);
-	at = then(p, BPF1_AND, (uint32_t)SECCOMP_IOC_GIVES | 0xff00U, at);
-	at = arg(p, 1, false, at);
+	at = op_then(p, BPF1_AND, (uint32_t)SECCOMP_IOC_GIVES | 0xff00U, at);
+	at = load_arg(p, 1, false, at);
 	/* Its direction bits say the contrary of what it does. */
-	at = eq(p, SECCOMP_FSCRYPT, no, at);
-	at = then(p, BPF1_AND, 0xffffU, at);
-	return arg(p, 1, false, at);
+	at = op_eq(p, SECCOMP_FSCRYPT, no, at);
+	at = op_then(p, BPF1_AND, 0xffffU, at);
+	return load_arg(p, 1, false, at);
 }
 
 static size_t leaf_ioctl(struct prog *p, bool metadata)
 {
-	size_t no = err(p, EPERM), at = ret(p, SC_ALLOW);
+	size_t no = op_err(p, EPERM), at = op_ret(p, SC_ALLOW);
 
 	if (metadata)
 		at = leaf_ioctl_meta(p, at, no);
@@ -151,64 +152,64 @@ static size_t leaf_ioctl(struct prog *p, bool metadata)
 	 * arguments: until Linux 6.8 a snapshot of any file copied everything
 	 * beside it to a readable place. Ioctls that share a file's blocks have
 	 * the same type and another size. */
-	at = eq(p, SECCOMP_BTRFS_VOL, no, at);
-	at = then(p, BPF1_AND, ~0xffU, at);
-	at = eq(p, SECCOMP_TIOCSTI, no, at);
-	at = eq(p, SECCOMP_TIOCLINUX, no, at);
-	at = eq(p, SECCOMP_TIOCSETD, no, at);
+	at = op_eq(p, SECCOMP_BTRFS_VOL, no, at);
+	at = op_then(p, BPF1_AND, ~0xffU, at);
+	at = op_eq(p, SECCOMP_TIOCSTI, no, at);
+	at = op_eq(p, SECCOMP_TIOCLINUX, no, at);
+	at = op_eq(p, SECCOMP_TIOCSETD, no, at);
 	/* The kernel takes the command as 32 bits, so the upper half is not
 	 * compared. */
-	return arg(p, 1, false, at);
+	return load_arg(p, 1, false, at);
 }
 
 static size_t leaf_inet(struct prog *p)
 {
 	enum { STREAM = 1, TYPE_MASK = 0xf, TCP = 6 };
-	size_t no = err(p, EPERM), yes = ret(p, SC_ALLOW), at;
+	size_t no = op_err(p, EPERM), yes = op_ret(p, SC_ALLOW), at;
 
 	if (!p->spec->inet)
 		return no;
 	if (!p->spec->tcp_only)
 		return yes;
 	/* Multipath TCP would connect past Landlock's port rules. */
-	at = eq(p, TCP, yes, no);
-	at = eq(p, 0, yes, at);
-	at = arg(p, 2, false, at);
-	at = eq(p, STREAM, at, no);
-	at = then(p, BPF1_AND, TYPE_MASK, at);
-	return arg(p, 1, false, at);
+	at = op_eq(p, TCP, yes, no);
+	at = op_eq(p, 0, yes, at);
+	at = load_arg(p, 2, false, at);
+	at = op_eq(p, STREAM, at, no);
+	at = op_then(p, BPF1_AND, TYPE_MASK, at);
+	return load_arg(p, 1, false, at);
 }
 
 static size_t leaf_socket(struct prog *p)
 {
 	enum { UNIX = 1, INET = 2, INET6 = 10, NETLINK = 16, SOCK_DIAG = 4 };
-	size_t no = err(p, EPERM), yes = ret(p, SC_ALLOW);
-	size_t inet = leaf_inet(p), route, at = err(p, EPROTONOSUPPORT);
+	size_t no = op_err(p, EPERM), yes = op_ret(p, SC_ALLOW);
+	size_t inet = leaf_inet(p), route, at = op_err(p, EPROTONOSUPPORT);
 
 	/* Of NETLINK only the route family, which the C library's name lookups use,
 	 * and the plan's SOCK_DIAG. */
-	at = p->spec->diag ? eq(p, SOCK_DIAG, yes, at) : at;
-	route = arg(p, 2, false, eq(p, 0, yes, at));
-	at = eq(p, NETLINK, route, err(p, EAFNOSUPPORT));
-	at = eq(p, INET6, inet, at);
-	at = eq(p, INET, inet, at);
-	at = eq(p, UNIX, p->spec->unix_path ? yes : no, at);
-	return arg(p, 0, false, at);
+	at = p->spec->diag ? op_eq(p, SOCK_DIAG, yes, at) : at;
+	route = load_arg(p, 2, false, op_eq(p, 0, yes, at));
+	at = op_eq(p, NETLINK, route, op_err(p, EAFNOSUPPORT));
+	at = op_eq(p, INET6, inet, at);
+	at = op_eq(p, INET, inet, at);
+	at = op_eq(p, UNIX, p->spec->unix_path ? yes : no, at);
+	return load_arg(p, 0, false, at);
 }
 
 /* Datagram sockets of a pair could still send and connect to any path. */
 static size_t leaf_socketpair(struct prog *p)
 {
 	enum { UNIX = 1, STREAM = 1, SEQPACKET = 5, TYPE_MASK = 0xf };
-	size_t no = err(p, EPERM), yes = ret(p, SC_ALLOW), at = yes;
+	size_t no = op_err(p, EPERM), yes = op_ret(p, SC_ALLOW), at = yes;
 
 	if (!p->spec->unix_path) {
-		at = eq(p, SEQPACKET, yes, no);
-		at = eq(p, STREAM, yes, at);
-		at = then(p, BPF1_AND, TYPE_MASK, at);
-		at = arg(p, 1, false, at);
+		at = op_eq(p, SEQPACKET, yes, no);
+		at = op_eq(p, STREAM, yes, at);
+		at = op_then(p, BPF1_AND, TYPE_MASK, at);
+		at = load_arg(p, 1, false, at);
 	}
-	return arg(p, 0, false, eq(p, UNIX, at, no));
+	return load_arg(p, 0, false, op_eq(p, UNIX, at, no));
 }
 
 /* The limit on core dumps stays: a limit of 0 would start the machine's own
@@ -216,31 +217,32 @@ static size_t leaf_socketpair(struct prog *p)
  * limit get success. */
 static size_t leaf_rlimit(struct prog *p)
 {
-	size_t done = err(p, 0), yes = ret(p, SC_ALLOW);
+	size_t done = op_err(p, 0), yes = op_ret(p, SC_ALLOW);
 
-	return arg(p, 0, false, eq(p, RLIMIT_CORE, done, yes));
+	return load_arg(p, 0, false, op_eq(p, RLIMIT_CORE, done, yes));
 }
 
 /* Limits may be read, not set. */
-static size_t reads(struct prog *p, size_t otherwise)
+static size_t leaf_reads(struct prog *p, size_t otherwise)
 {
-	size_t yes = ret(p, SC_ALLOW);
-	size_t at = arg(p, 2, true, eq(p, 0, yes, otherwise));
+	size_t yes = op_ret(p, SC_ALLOW);
+	size_t at = load_arg(p, 2, true, op_eq(p, 0, yes, otherwise));
 
-	return arg(p, 2, false, eq(p, 0, at, otherwise));
+	return load_arg(p, 2, false, op_eq(p, 0, at, otherwise));
 }
 
 static size_t leaf_prlimit(struct prog *p)
 {
-	size_t at = ret(p, SC_ALLOW);
+	size_t at = op_ret(p, SC_ALLOW);
 
 	if (!p->spec->cores)
-		at = arg(p, 1, false,
-			eq(p, RLIMIT_CORE, reads(p, err(p, 0)), at));
+		at = load_arg(p, 1, false,
+			op_eq(p, RLIMIT_CORE, leaf_reads(p, op_err(p, 0)), at));
 	/* Limits of other processes may be read, not set: a CPU limit of 0
 	 * kills as surely as a signal. */
 	if (!p->spec->others)
-		at = arg(p, 0, false, eq(p, 0, at, reads(p, err(p, EPERM))));
+		at = load_arg(p, 0, false, op_eq(p, 0, at, leaf_reads(p,
+			op_err(p, EPERM))));
 	return at;
 }
 
@@ -249,33 +251,33 @@ static size_t leaf_prlimit(struct prog *p)
 static size_t leaf_bits(struct prog *p, unsigned n, uint32_t bits, bool allowed,
 	int error)
 {
-	size_t no = err(p, error), yes = ret(p, SC_ALLOW);
+	size_t no = op_err(p, error), yes = op_ret(p, SC_ALLOW);
 
-	return arg(p, n, false,
-		allowed ? any(p, bits, yes, no) : any(p, bits, no, yes));
+	return load_arg(p, n, false,
+		allowed ? op_any(p, bits, yes, no) : op_any(p, bits, no, yes));
 }
 
 /* An open that writes, makes or truncates a file is shown. */
 static size_t leaf_open(struct prog *p, unsigned n)
 {
-	size_t ask = ret(p, SC_NOTIFY), yes = ret(p, SC_ALLOW);
+	size_t ask = op_ret(p, SC_NOTIFY), yes = op_ret(p, SC_ALLOW);
 
-	return arg(p, n, false,
-		any(p, O_WRONLY | O_RDWR | O_CREAT | O_TRUNC, ask, yes));
+	return load_arg(p, n, false,
+		op_any(p, O_WRONLY | O_RDWR | O_CREAT | O_TRUNC, ask, yes));
 }
 
 /* The pass is a secret of the process that executes the command. It stands in
  * two arguments, because on many machines one argument is too small. */
 static size_t leaf_exec(struct prog *p)
 {
-	size_t ask = ret(p, SC_NOTIFY), at = ret(p, SC_ALLOW);
+	size_t ask = op_ret(p, SC_NOTIFY), at = op_ret(p, SC_ALLOW);
 
 	if (!p->spec->pass)
 		return ask;
-	at = eq(p, (uint32_t)(p->spec->pass >> 32), at, ask);
-	at = arg(p, 5, false, at);
-	at = eq(p, (uint32_t)p->spec->pass, at, ask);
-	return arg(p, 4, false, at);
+	at = op_eq(p, (uint32_t)(p->spec->pass >> 32), at, ask);
+	at = load_arg(p, 5, false, at);
+	at = op_eq(p, (uint32_t)p->spec->pass, at, ask);
+	return load_arg(p, 4, false, at);
 }
 
 /* Only this process: the kind "process", which the call knows as k; not a
@@ -283,37 +285,39 @@ static size_t leaf_exec(struct prog *p)
  * number, unless all visible processes are one's own. */
 static size_t leaf_who(struct prog *p, uint32_t k)
 {
-	size_t no = err(p, EPERM), yes = ret(p, SC_ALLOW), at = yes;
+	size_t no = op_err(p, EPERM), yes = op_ret(p, SC_ALLOW), at = yes;
 
 	if (!p->spec->others)
-		at = arg(p, 1, false, eq(p, 0, yes, no));
-	return arg(p, 0, false, eq(p, k, at, no));
+		at = load_arg(p, 1, false, op_eq(p, 0, yes, no));
+	return load_arg(p, 0, false, op_eq(p, k, at, no));
 }
 
 static size_t leaf_self(struct prog *p)
 {
-	size_t no = err(p, EPERM), yes = ret(p, SC_ALLOW);
+	size_t no = op_err(p, EPERM), yes = op_ret(p, SC_ALLOW);
 
-	return arg(p, 0, false, eq(p, 0, yes, no));
+	return load_arg(p, 0, false, op_eq(p, 0, yes, no));
 }
 
 static size_t leaf_prctl(struct prog *p)
 {
-	size_t inside = err(p, SECCOMP_INSIDE_ERRNO), yes = ret(p, SC_ALLOW);
+	size_t inside = op_err(p, SECCOMP_INSIDE_ERRNO), yes = op_ret(p,
+		SC_ALLOW);
 
-	return arg(p, 0, false, eq(p, SECCOMP_INSIDE_OPTION, inside, yes));
+	return load_arg(p, 0, false, op_eq(p, SECCOMP_INSIDE_OPTION, inside,
+		yes));
 }
 
 /* No lease on a file, because others would wait up to a minute to open it, even
  * a program that everybody uses. */
 static size_t leaf_fcntl(struct prog *p)
 {
-	size_t no = err(p, EPERM), yes = ret(p, SC_ALLOW);
-	size_t at = eq(p, SECCOMP_SETLEASE, no, yes);
+	size_t no = op_err(p, EPERM), yes = op_ret(p, SC_ALLOW);
+	size_t at = op_eq(p, SECCOMP_SETLEASE, no, yes);
 
 	/* The two differ in one bit. */
-	at = then(p, BPF1_AND, ~0x10U, at);
-	return arg(p, 1, false, at);
+	at = op_then(p, BPF1_AND, ~0x10U, at);
+	return load_arg(p, 1, false, at);
 }
 
 static size_t new_leaf(struct prog *p, enum seccomp_act act)
@@ -325,13 +329,13 @@ static size_t new_leaf(struct prog *p, enum seccomp_act act)
 
 	switch (act) {
 	case SECCOMP_ACT_ALLOW:
-		return ret(p, SC_ALLOW);
+		return op_ret(p, SC_ALLOW);
 	case SECCOMP_ACT_EPERM:
-		return err(p, EPERM);
+		return op_err(p, EPERM);
 	case SECCOMP_ACT_ENOSYS:
-		return err(p, ENOSYS);
+		return op_err(p, ENOSYS);
 	case SECCOMP_ACT_NOTIFY:
-		return ret(p, SC_NOTIFY);
+		return op_ret(p, SC_NOTIFY);
 	case SECCOMP_ACT_EXEC:
 		return leaf_exec(p);
 	case SECCOMP_ACT_OPEN:
@@ -374,20 +378,20 @@ static size_t new_leaf(struct prog *p, enum seccomp_act act)
 	case SECCOMP_ACT_FCNTL:
 		return leaf_fcntl(p);
 	}
-	return ret(p, SC_KILL_PROCESS);
+	return op_ret(p, SC_KILL_PROCESS);
 }
 
-static size_t leaf(struct prog *p, enum seccomp_act act)
+static size_t leaf_of(struct prog *p, enum seccomp_act act)
 {
 	size_t *at = &p->leaves[act];
 
-	if (!*at || distance(p, *at) > JUMP_MAX)
+	if (!*at || jump_distance(p, *at) > JUMP_MAX)
 		*at = new_leaf(p, act);
 	return *at;
 }
 
 /* Is segment i a single number in the midst of one treatment? */
-static bool lone(const struct seg *seg, size_t i)
+static bool is_lone(const struct seg *seg, size_t i)
 {
 	return seg[i + 1].start == seg[i].start + 1 &&
 	       seg[i - 1].act == seg[i + 1].act;
@@ -395,29 +399,29 @@ static bool lone(const struct seg *seg, size_t i)
 
 /* A binary search by the borders of the runs; a number that stands alone in a
  * run costs one test instead of two. */
-static size_t tree(struct prog *p, const struct seg *seg, size_t n)
+static size_t build_tree(struct prog *p, const struct seg *seg, size_t n)
 {
 	enum { FEW = 9 };
 	struct seg rest[FEW];
 	size_t mid = n / 2, right, left, i = 1;
 
 	if (n == 1)
-		return leaf(p, seg[0].act);
-	while (n <= FEW && i + 1 < n && !lone(seg, i))
+		return leaf_of(p, seg[0].act);
+	while (n <= FEW && i + 1 < n && !is_lone(seg, i))
 		i++;
 	if (n <= FEW && i + 1 < n) {
 		memcpy(rest, seg, i * sizeof(*seg));
 		memcpy(rest + i, seg + i + 2, (n - i - 2) * sizeof(*seg));
-		right = leaf(p, seg[i].act);
-		left = tree(p, rest, n - 2);
-		return test(p, BPF1_JEQ, seg[i].start, right, left);
+		right = leaf_of(p, seg[i].act);
+		left = build_tree(p, rest, n - 2);
+		return op_test(p, BPF1_JEQ, seg[i].start, right, left);
 	}
-	right = tree(p, seg + mid, n - mid);
-	left = tree(p, seg, mid);
-	return test(p, BPF1_JGE, seg[mid].start, right, left);
+	right = build_tree(p, seg + mid, n - mid);
+	left = build_tree(p, seg, mid);
+	return op_test(p, BPF1_JGE, seg[mid].start, right, left);
 }
 
-static size_t segments(const struct seccomp_spec *spec, struct seg *seg)
+static size_t find_segments(const struct seccomp_spec *spec, struct seg *seg)
 {
 	uint8_t act[SECCOMP_NR_MAX + 1];
 	size_t n = 0;
@@ -439,15 +443,15 @@ int seccomp_build(const struct seccomp_spec *spec, struct bpf_insn1 *out,
 {
 	struct prog p = {.insn = out, .max = max, .spec = spec};
 	struct seg seg[SEGS_MAX];
-	size_t n = segments(spec, seg), at, foreign;
+	size_t n = find_segments(spec, seg), at, foreign;
 
 	if (n >= SEGS_MAX - 2)
 		return -ENOBUFS;
-	at = tree(&p, seg, n);
-	at = then(&p, BPF1_LD, 0, at); /* the number */
-	foreign = ret(&p, spec->alone ? SC_ALLOW : SC_KILL_PROCESS);
-	at = eq(&p, (uint32_t)NR_AUDIT_ARCH, at, foreign);
-	then(&p, BPF1_LD, 4, at); /* the architecture */
+	at = build_tree(&p, seg, n);
+	at = op_then(&p, BPF1_LD, 0, at); /* the number */
+	foreign = op_ret(&p, spec->alone ? SC_ALLOW : SC_KILL_PROCESS);
+	at = op_eq(&p, (uint32_t)NR_AUDIT_ARCH, at, foreign);
+	op_then(&p, BPF1_LD, 4, at); /* the architecture */
 	if (p.used > p.max)
 		return -ENOBUFS;
 	memmove(out, out + p.max - p.used, p.used * sizeof(*out));

@@ -178,31 +178,31 @@ static const struct row opens[] = {
 	{__NR_openat2, SECCOMP_ACT_ENOSYS},
 };
 
-static void apply(uint8_t *act, const struct row *row, size_t n)
+static void apply_rows(uint8_t *act, const struct row *row, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		if (row[i].nr >= 0)
 			act[row[i].nr] = row[i].act;
 }
 
-static void deny(const struct seccomp_spec *spec, uint8_t *act)
+static void deny_rows(const struct seccomp_spec *spec, uint8_t *act)
 {
 	act[SECCOMP_NR_MAX] = SECCOMP_ACT_ENOSYS;
-	apply(act, always, ARRAY_SIZE(always));
+	apply_rows(act, always, ARRAY_SIZE(always));
 	if (spec->caps)
-		apply(act, privileged, ARRAY_SIZE(privileged));
+		apply_rows(act, privileged, ARRAY_SIZE(privileged));
 	if (!spec->sysv)
-		apply(act, sysv, ARRAY_SIZE(sysv));
+		apply_rows(act, sysv, ARRAY_SIZE(sysv));
 	if (spec->tcp_only)
-		apply(act, tcp_only, ARRAY_SIZE(tcp_only));
+		apply_rows(act, tcp_only, ARRAY_SIZE(tcp_only));
 	if (spec->tcp_only && !spec->tcp_listen)
-		apply(act, no_listen, ARRAY_SIZE(no_listen));
+		apply_rows(act, no_listen, ARRAY_SIZE(no_listen));
 	if (!spec->cores)
-		apply(act, cores, ARRAY_SIZE(cores));
+		apply_rows(act, cores, ARRAY_SIZE(cores));
 	if (!spec->others)
-		apply(act, others, ARRAY_SIZE(others));
+		apply_rows(act, others, ARRAY_SIZE(others));
 	if (!spec->memfd_exec)
-		apply(act, memfd, ARRAY_SIZE(memfd));
+		apply_rows(act, memfd, ARRAY_SIZE(memfd));
 }
 
 void seccomp_table(const struct seccomp_spec *spec, uint8_t *act)
@@ -211,9 +211,9 @@ void seccomp_table(const struct seccomp_spec *spec, uint8_t *act)
 
 	memset(act, SECCOMP_ACT_ALLOW, SECCOMP_NR_MAX + 1);
 	if (!spec->alone)
-		deny(spec, act);
+		deny_rows(spec, act);
 	if (spec->watch & (WATCH_METADATA | WATCH_WRITES))
-		apply(act, metadata, ARRAY_SIZE(metadata));
+		apply_rows(act, metadata, ARRAY_SIZE(metadata));
 	if (!IS_ENABLED(CONFIG_SANDBOX_UNOTIFY))
 		return;
 	for (size_t i = watch_numbers(spec->watch, watched); i-- > 0;)
@@ -222,5 +222,5 @@ void seccomp_table(const struct seccomp_spec *spec, uint8_t *act)
 					  SECCOMP_ACT_NOTIFY;
 	if (!(spec->watch & WATCH_WRITES) || spec->watch & WATCH_FILES)
 		return;
-	apply(act, opens, ARRAY_SIZE(opens));
+	apply_rows(act, opens, ARRAY_SIZE(opens));
 }

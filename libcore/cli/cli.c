@@ -29,8 +29,8 @@ void cli_name(const char *name)
 		memcpy(speaker, "wardbox", sizeof "wardbox");
 }
 
-/* One write, so that lines of parallel processes do not mix; there is nowhere
- * to tell that it failed. */
+/* Writes a line in one call, so that lines of parallel processes do not mix. A
+ * failure cannot be reported anywhere. */
 static void say(struct buf *line)
 {
 	buf_addc(line, '\n');

@@ -37,8 +37,8 @@ enum {
 /* Exit codes around a command that is to run. */
 enum {
 	EXIT_TIMEOUT = 124,
-	EXIT_OURS = 125,   /* wardbox itself failed and nothing ran */
-	EXIT_DENIED = 126, /* by policy, or not executable */
+	EXIT_OURS = 125,   /* wardbox itself failed, and nothing ran */
+	EXIT_DENIED = 126, /* denied by policy, or not executable */
 	EXIT_NOTFOUND = 127,
 };
 
@@ -61,13 +61,13 @@ struct cli_opt {
 	char letter; /* 0 for none */
 	uint8_t kind;
 	uint16_t offset;
-	/* UINT: the largest value taken (0: no bound) */
+	/* UINT: the largest accepted value (0: no bound) */
 	uint32_t max : 31;
 	uint32_t some : 1; /* UINT, SIZE, TIME: 0 is a mistake */
 	const char *text; /* long name NUL argument name NUL help */
 };
 
-/* Added to max: of nothing there would be no sense. */
+/* Added to max: 0 makes no sense as a value. */
 #define CLI_SOME 0x80000000U
 #define CLI_FIELD_(type, field, ctype)                                         \
 	((uint16_t)(_Generic(&((type *)0)->field, ctype *: offsetof(type, field))))
@@ -105,7 +105,7 @@ static inline const char *cli_part(const char *text)
 	return text;
 }
 
-/* A verb of an applet that has them: "dump", "[FILE...]", what it does. */
+/* A verb of an applet: "dump", "[FILE...]", and what it does. */
 struct cli_verb {
 	const char *text; /* name NUL arguments NUL help */
 	/* argv[0] is the verb. */
@@ -117,7 +117,7 @@ struct cli_verb {
 	}
 
 enum {
-	/* The first operand ends the options: what follows is a command. */
+	/* The first operand ends the options, because a command follows. */
 	CLI_COMMAND = 1,
 	/* An unknown option, a bad value or output that cannot be written is
 	 * wardbox's own failure and not a command's code: 125. */
@@ -126,7 +126,8 @@ enum {
 
 struct cli_spec {
 	const char *name;
-	const char *usage;   /* behind the name: "[OPTION...] -- COMMAND..." */
+	const char *usage;   /* the text behind the name: "[OPTION...] --
+			      * COMMAND..." */
 	const char *about;   /* a line or two, each <= 78 columns */
 	const char *example; /* lines of "command" or "command  # what for" */
 	const struct cli_opt *opts;
@@ -134,7 +135,7 @@ struct cli_spec {
 	const struct cli_verb *verbs;
 	size_t verb_count;
 	unsigned flags;
-	/* Prints a mistake where --json asks for it; NULL: as any other. */
+	/* Prints a mistake if --json asks for that; NULL: as usual. */
 	void (*refuse)(int code, const struct diag *d);
 };
 
@@ -154,44 +155,48 @@ int cli_verb(const struct cli_spec *spec, void *into, int argc, char **argv,
 /* Prints the whole help text of an applet to out. */
 void cli_help(const struct cli_spec *spec, struct buf *out);
 
-/* Who speaks: set once by main to "wardbox APPLET" or the alias's name. */
+/* The name in messages: set once by main to "wardbox APPLET" or the alias's
+ * name. */
 void cli_name(const char *name);
 
-/* A line on stderr, "name: text", in one write. */
+/* Writes "name: text" to stderr, in one write. */
 __attribute__((format(printf, 1, 2))) void cli_warn(const char *fmt, ...);
 /* The same, then exit(code). */
 __attribute__((noreturn, format(printf, 2, 3))) void cli_die(
 	int code, const char *fmt, ...);
-/* "name: file:line:col: text" and, when there is one, "  hint" on a second. */
+/* Writes "name: file:line:col: text" and, if there is one, " hint" on a second
+ * line. */
 void cli_diag(const struct diag *d);
-/* The same in one write to fd; what does not get through is lost. */
+/* The same in one write to fd; bytes that do not get through are lost. */
 void cli_diag_to(int fd, const struct diag *d);
-/* Where d's cause is that this is a guarded command, says so. */
+/* Says so in d, where the cause is that this is a guarded command. */
 void cli_hint_inside(struct diag *d);
 __attribute__((noreturn)) void cli_die_diag(int code, const struct diag *d);
-/* "try 'wardbox NAME --help'", EXIT_USAGE. */
+/* Writes the text and "try 'wardbox NAME --help'", and exits with
+ * EXIT_USAGE. */
 __attribute__((noreturn, format(printf, 2, 3))) void cli_die_usage(
 	const struct cli_spec *spec, const char *fmt, ...);
 
-/* Writes all of it to fd 1; a failure (closed, full) ends with a message and
+/* Writes all of out to fd 1; a failure (closed, full) ends with a message and
  * code 1, EPIPE silently. Clears out. */
 void cli_print(struct buf *out);
-/* The same of what j wrote, behind all that is still open. */
+/* The same for the text of j, after everything open is closed. */
 void cli_print_json(struct json *j);
-/* The code it exits with, where EXIT_FOUND says something else. */
+/* Sets the code for failed output, in applets where EXIT_FOUND means something
+ * else. */
 void cli_unwritten(int code);
 
 /* May stdout carry colour? A terminal, TERM not "dumb", NO_COLOR unset. */
 bool cli_colour(int fd);
-/* The terminal's sequence for the SGR code, "0" or "1;31", of those that are
- * used; "" when colour is off. */
+/* The terminal's sequence for an SGR code, "0" or "1;31"; "" when colour is
+ * off. */
 const char *cli_sgr(bool on, const char *code);
 
 /* Columns of the terminal on fd, or 80. */
 unsigned cli_columns(int fd);
 
 /* Appends s so that a terminal only shows it: control bytes, broken UTF-8 and
- * hidden characters come as \xHH or \uHHHH. */
+ * hidden characters become \xHH or \uHHHH. */
 void cli_escape(struct buf *out, const char *s, size_t n);
 void cli_escape_str(struct buf *out, const char *s);
 

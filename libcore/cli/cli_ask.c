@@ -18,10 +18,11 @@
 #include "cli/cli.h"
 #include "sys/file.h"
 
-/* The question that is put. */
+/* The question that is being asked. */
 static struct {
-	int tty, keys, ready; /* keys: SIGINT that is not the command's; ready:
-			       * both of them */
+	int tty, keys, ready; /* keys: reads SIGINT, where that is not the
+			       * command's; ready: is readable when tty or keys
+			       * is */
 	bool on, changed, masked;
 	size_t len;
 	struct termios was;
@@ -29,10 +30,10 @@ static struct {
 	char answer[64];
 } asked = {.tty = -1, .keys = -1, .ready = -1};
 
-/* The person ended the question by Ctrl-C. */
+/* The signal with which the person ended the question. */
 static int stopped;
 
-/* What a reader of the line might not see. */
+/* Adds what a reader of the line might overlook. */
 static void add_unusual(struct buf *out, const char *line)
 {
 	size_t n = strlen(line), hidden = 0, lines = 1;
@@ -42,7 +43,7 @@ static void add_unusual(struct buf *out, const char *line)
 		uint32_t cp = 0;
 		size_t len = utf8_decode(line + i, n - i, &cp);
 
-		/* The end of the last line begins none. */
+		/* The last newline begins no line. */
 		lines += line[i] == '\n' && line[i + 1];
 		hidden += (!len || utf8_is_hidden(cp)) && line[i] != '\n' &&
 			  line[i] != '\t';
@@ -60,7 +61,7 @@ static void add_unusual(struct buf *out, const char *line)
 		buf_addf(out, "  unusual: %zu bytes long\n", n);
 }
 
-/* Escaped, but with its line ends, and not endless. */
+/* Adds the line, escaped except for its line ends, and cut. */
 static void add_line(struct buf *out, const char *line)
 {
 	enum { SHOWN = 2000 };
@@ -81,7 +82,7 @@ static void add_line(struct buf *out, const char *line)
 		buf_addf(out, "    … %zu bytes more\n", n - shown);
 }
 
-/* The rule, and where it stands unless it stands in no file. */
+/* Adds the rule, and its place unless it stands in no file. */
 static void add_why(struct buf *out, const struct policy_verdict *v)
 {
 	buf_addf(out, "  rule %s", v->rule);
@@ -128,9 +129,9 @@ static bool is_ignored(int sig)
 	return sigaction(sig, NULL, &act) == 0 && act.sa_handler == SIG_IGN;
 }
 
-/* SIGINT is a no that is recorded, not the end of this process. Where it was
- * blocked before, because this process waits for a command, it stays to be
- * read: it is the command's. */
+/* Reads SIGINT, which is a recorded no and does not end this process. If it was
+ * blocked before, because this process waits for a command, it is left to be
+ * read later: it is the command's. */
 static void take_interrupt(void)
 {
 	sigset_t only;
@@ -170,7 +171,7 @@ static int ask_put(void *ctx, const struct policy_verdict *v, const char *line,
 		open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (asked.tty < 0)
 		return -ENXIO;
-	/* Whoever is at it has something else in front. */
+	/* The person has another program in front. */
 	if (tcgetpgrp(asked.tty) != getpgrp()) {
 		close(asked.tty);
 		return -ENXIO;
@@ -195,7 +196,7 @@ static int ask_put(void *ctx, const struct policy_verdict *v, const char *line,
 	if (!err)
 		err = out.err ? -ENOMEM
 			      : file_write_all(asked.tty, out.data, out.len);
-	/* What was typed before the prompt is no answer to it. */
+	/* Keys that were typed before the prompt are no answer. */
 	tcflush(asked.tty, TCIFLUSH);
 	if (!err)
 		err = file_write_all(asked.tty, prompt, sizeof prompt - 1);
@@ -210,7 +211,7 @@ static int ask_fd(void *ctx)
 	return asked.ready;
 }
 
-/* "y", "Yes"; nothing that merely begins so. */
+/* Is the answer "y" or "Yes"? A longer word that begins so is not. */
 static bool answers(const char *word)
 {
 	return (asked.len == 1 || asked.len == strlen(word)) &&
@@ -250,7 +251,7 @@ static enum guard_answer ask_poll(void *ctx)
 		close_question();
 		return n < 0 ? GUARD_NOBODY : GUARD_NO;
 	}
-	/* More than fits is no answer; nor is a line without its end. */
+	/* A line that does not fit, or has no end, is no answer. */
 	asked.len = asked.answer[n - 1] == '\n' ? (size_t)n - 1 : 0;
 	return by_line();
 }

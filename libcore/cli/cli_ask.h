@@ -6,8 +6,8 @@
 
 #include "guard/guard.h"
 
-/* One question at a time, on /dev/tty. Nobody is there when this process is not in
- * front of its terminal. What was typed before the question is no answer. */
+/* Asks one question at a time, on /dev/tty. If this process is not in front of
+ * its terminal, there is nobody. Keys that were typed before are no answer. */
 const struct guard_answerer *cli_person(void);
 
 /* The signal by which the person answered: SIGINT, or 0. */

@@ -18,8 +18,8 @@
 
 extern char **environ;
 
-/* The terminal, with ends of lines even while a command has it raw. What is typed
- * meanwhile is the command's. */
+/* The terminal for messages, with line ends even while a command has it raw.
+ * Keys that are typed meanwhile are the command's. */
 struct person {
 	int tty;
 	bool raw;
@@ -91,7 +91,7 @@ bool cli_guard_on_terminal(void)
 	return tcgetpgrp(STDIN_FILENO) >= 0 && isatty(STDOUT_FILENO);
 }
 
-/* With what the policy calls that limit. */
+/* Tells the limit by the policy's name for it. */
 static void tell_limit(const struct guard_outcome *r, enum limits_kind limit,
 	const char *what)
 {
@@ -110,7 +110,7 @@ static void tell_limit(const struct guard_outcome *r, enum limits_kind limit,
 	cli_diag(&d);
 }
 
-/* The rule, and where it stands unless it stands in no file. */
+/* Adds the rule, and its place unless it stands in no file. */
 static void add_rule(struct buf *out, const struct policy_verdict *v)
 {
 	buf_adds(out, v->rule);
@@ -119,7 +119,7 @@ static void add_rule(struct buf *out, const struct policy_verdict *v)
 	buf_addf(out, ": %s", v->reason);
 }
 
-/* What the command left behind, and is no more. */
+/* Tells what the command had left behind and was ended. */
 static void tell_ended(const struct guard_outcome *r)
 {
 	struct diag d;
@@ -161,10 +161,12 @@ void cli_guard_tell(const struct guard_outcome *r)
 	else if (r->run.cut)
 		tell_limit(r, LIMITS_OUTPUT,
 			"output cut: it went over its limit on output");
-	/* Whoever ended the command by a signal meant what it had started, too. */
+	/* A signal that ended the command was also meant for what it had
+	 * started. */
 	else if (r->run.ended && !WIFSIGNALED(r->status))
 		tell_ended(r);
-	/* A program may read what comes on stderr; a person can do something. */
+	/* Programs may read stderr, so remarks are only for a person, who can
+	 * act. */
 	said = r->ran && !r->broken && r->remark.text[0];
 	if (!debug || !str_eq(debug, "1")) {
 		if (said && isatty(STDERR_FILENO))
@@ -184,7 +186,7 @@ void cli_guard_exit(const struct guard_outcome *r)
 	int sig = guard_exit_signal(r);
 
 	cli_guard_tell(r);
-	/* The caller's loop is to see that it was stopped. */
+	/* A shell that called this must see SIGINT, so that its loop stops. */
 	if (!r->ran && cli_ask_stopped())
 		sig = cli_ask_stopped();
 	if (sig)

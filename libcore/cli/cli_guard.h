@@ -6,25 +6,26 @@
 
 #include "guard/guard.h"
 
-/* Fills what only the front may read: the environment, the wished profile, and
- * how to ask a person. */
+/* Fills the facts that only a front end may read: the environment, the wished
+ * profile, and how to ask a person. */
 void cli_guard_facts(struct guard_caller *who);
 
-/* Moves the command's words out of what others see of this process: a command that
- * looks for programs by their words (pgrep -f, ps | grep) finds its own, and none
- * that guards it. Without memory for them they stay. */
+/* Moves the command's words out of this process's visible arguments, so that a
+ * command that searches programs by their words (pgrep -f, ps | grep) does not
+ * find its guard. Without memory for them the words stay. */
 void cli_hide_words(char **words);
 
-/* Is a person at it, who is to get a terminal that behaves as theirs does? One
- * that its session does not control has no job control, as a new one would. */
+/* True if a person sits at our controlling terminal: the command then gets a
+ * new terminal that behaves the same. A terminal that does not control our
+ * session has no job control, and a new one would add it: false. */
 bool cli_guard_on_terminal(void);
 
 /* Ends this process as the command did: by its exit code or by its signal. When
  * nothing ran, one line says why, with code 125, 126 or 127. */
 __attribute__((noreturn)) void cli_guard_exit(const struct guard_outcome *r);
 
-/* Says on stderr what is to be said of a run that is over: why nothing ran, or
- * with WARDBOX_DEBUG=1 how it was decided. */
+/* Says on stderr how a run ended: why nothing ran, or with WARDBOX_DEBUG=1 how
+ * it was decided. */
 void cli_guard_tell(const struct guard_outcome *r);
 
 #endif

@@ -9,8 +9,8 @@
 
 enum { HELP_WIDTH = 80, HELP_INDENT = 28 };
 
-/* Sets text from column HELP_INDENT on, breaking at spaces; used columns of
- * the line are taken. */
+/* Adds text from column HELP_INDENT on, breaking at blanks; used columns of the
+ * line are taken. */
 static void add_wrapped(struct buf *out, size_t used, const char *text)
 {
 	size_t column = HELP_INDENT;
@@ -61,7 +61,7 @@ static void add_verb(struct buf *out, const struct cli_verb *v)
 	add_wrapped(out, out->len - before, help);
 }
 
-/* Each line of text, indented by two. */
+/* Adds each line of text, indented by two. */
 static void add_indented(struct buf *out, const char *text)
 {
 	while (*text) {

@@ -15,10 +15,10 @@ struct parse {
 	void *into;
 	int code; /* exit code of a mistake */
 	char **argv;
-	size_t list_size; /* no list can get more values than this */
+	size_t list_size; /* a list cannot get more values */
 };
 
-/* Does a word ask for JSON? Of a mistake, what is behind it counts, too. */
+/* Does a word ask for JSON? For a mistake, words behind it count, too. */
 static bool asks_json(char *const *arg)
 {
 	for (; *arg && !str_eq(*arg, "--"); arg++)
@@ -27,7 +27,7 @@ static bool asks_json(char *const *arg)
 	return false;
 }
 
-/* argv: of a mistake in it, or NULL. */
+/* argv: the arguments with the mistake, or NULL. */
 __attribute__((noreturn, format(printf, 4, 0))) static void die_usage(
 	const struct cli_spec *spec, int code, char *const *argv,
 	const char *fmt, va_list ap)
@@ -69,7 +69,7 @@ static bool takes_value(const struct cli_opt *o)
 	return *cli_part(o->text) != '\0';
 }
 
-/* How a value that does not fit is told. shown is "--name" or "-x". */
+/* Reports a value that does not fit. shown is "--name" or "-x". */
 static void check_number(const struct parse *p, int err, const char *shown,
 	const char *value, const char *what)
 {
@@ -111,7 +111,8 @@ static void store(const struct parse *p, const struct cli_opt *o,
 		*at.flag = true;
 		break;
 	case CLI_KIND_STR:
-		/* "$UNSET" is not what the option would be without it. */
+		/* An empty "$UNSET" must not mean that the option was left
+		 * out. */
 		if (value && !*value && is_place(cli_part(o->text)))
 			mistake(p, "%s needs a %s, not an empty name", shown,
 				cli_part(o->text));
@@ -176,7 +177,8 @@ static void unknown_long(const struct parse *p, const char *name, size_t n)
 	mistake(p, "unknown option --%.*s", (int)n, name);
 }
 
-/* argv[i] is "--name" or "--name=value"; returns how many were used. */
+/* Takes "--name" or "--name=value" at argv[i]; returns how many words it
+ * used. */
 static int parse_long(const struct parse *p, int left, char **argv)
 {
 	const struct cli_spec *s = p->spec;
@@ -219,7 +221,7 @@ static const struct cli_opt *find_letter(const struct cli_spec *s, char c)
 	return NULL;
 }
 
-/* argv[i] is a cluster "-abc"; returns how many arguments were used. */
+/* Takes the cluster "-abc" at argv[i]; returns how many words it used. */
 static int parse_short(const struct parse *p, int left, char **argv)
 {
 	for (const char *c = argv[0] + 1; *c; c++) {
@@ -269,7 +271,7 @@ int cli_parse(const struct cli_spec *spec, void *into, int argc, char **argv)
 		.argv = argv,
 		.list_size = (size_t)(argc > 0 ? argc : 0) + 1,
 	};
-	int operands = argc > 0 ? 1 : 0; /* where they begin so far */
+	int operands = argc > 0 ? 1 : 0; /* the first operand so far */
 	int at = operands;
 
 	if (p.code == EXIT_OURS)

@@ -15,7 +15,8 @@
 #include "shell/shell_call.h"
 #include "base/str.h"
 
-/* The name alone can lie (sh may be any of them), so the file behind it says. */
+/* The shell's name alone can lie (sh may be any of them), so the file behind it
+ * is looked at. */
 enum policy_dialect cli_shell_dialect(const char *path)
 {
 	char target[256];
@@ -66,7 +67,7 @@ void cli_shell_call(struct guard_request *q, struct buf *text)
 	q->command.dialect = cli_shell_dialect(q->command.path);
 	q->command.kind = GUARD_STREAM;
 	if (shell_call_parse(argc, argv, &call) || call.tells_only) {
-		/* The shell itself is to complain, or to tell of itself. */
+		/* The shell itself will complain, or print its version. */
 	} else if (call.kind == SHELL_CALL_TEXT) {
 		q->command.kind = GUARD_LINE;
 		q->command.text = argv[call.at];
@@ -80,9 +81,9 @@ void cli_shell_call(struct guard_request *q, struct buf *text)
 		judge_text(q, text);
 		q->command.args = argv + call.at;
 	} else {
-		/* Too long to be read, not to be found, or a pipe whose writer
-		 * must not lose its only reader: the call itself is
-		 * judged, and every program that it starts. */
+		/* A script that is too long, missing, or a pipe that only the
+		 * shell may read: the call itself is judged, and every program
+		 * that it starts. */
 		q->command.kind = GUARD_ARGV;
 	}
 	q->io.own_job = call.interactive || call.kind == SHELL_CALL_STDIN;

@@ -6,12 +6,14 @@
 
 #include "guard/guard.h"
 
-/* Which shell's reading of a text counts; unknown ones are read every way. */
+/* The dialect in which the shell at path reads; an unknown shell is read in
+ * every way. */
 enum policy_dialect cli_shell_dialect(const char *path);
 
 /* Completes q, whose path, argv, cwd and pty are filled in, for a real shell: a
- * text that can be known is judged as that text, kept in text or in argv; of
- * what comes from a terminal or a pipe, every program that it starts. */
+ * text that can be read beforehand is judged as that text, kept in text or in
+ * argv; for a terminal or a pipe every program that the shell starts is
+ * judged. */
 void cli_shell_call(struct guard_request *q, struct buf *text);
 
 #endif

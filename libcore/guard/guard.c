@@ -133,7 +133,7 @@ static int code_of(const struct guard_outcome *out)
 	return !code && out->run.unstarted ? GUARD_OURS : code;
 }
 
-static int settle(struct guard_outcome *out, int err)
+static int settle_code(struct guard_outcome *out, int err)
 {
 	if (!out->ran && !err)
 		out->code = out->run.code;
@@ -202,7 +202,7 @@ int guard_run(const struct guard_request *q, struct guard_outcome *out)
 		err = err ? err : end;
 	}
 	carry_on(g);
-	return settle(out, err);
+	return settle_code(out, err);
 }
 
 int guard_perform(const struct guard_request *q, int (*perform)(void *ctx),
@@ -222,7 +222,7 @@ int guard_perform(const struct guard_request *q, int (*perform)(void *ctx),
 		return err;
 	out->status = (perform(ctx) & 255) << 8;
 	out->ran = true;
-	return settle(out, guard_entry_end(g, d));
+	return settle_code(out, guard_entry_end(g, d));
 }
 
 int guard_absent(

@@ -49,7 +49,8 @@ static int text_of(const struct guard *g, const struct guard_question *what,
 	return out->err;
 }
 
-static enum guard_answer put(struct guard *g, const struct guard_question *what)
+static enum guard_answer put_question(
+	struct guard *g, const struct guard_question *what)
 {
 	struct guard_asking *q = &g->tree.asking;
 	autobuf struct buf line = BUF_INIT(CONFIG_LIMIT_LINE);
@@ -70,7 +71,7 @@ static enum guard_answer put(struct guard *g, const struct guard_question *what)
 
 /* Looks for an answer: GUARD_UNANSWERED when the time is over, GUARD_WAITS when
  * there is none yet. */
-static enum guard_answer look(struct guard_asking *q)
+static enum guard_answer look_for_answer(struct guard_asking *q)
 {
 	enum guard_answer answer = q->who->poll(q->who->ctx);
 
@@ -116,7 +117,7 @@ enum guard_answer guard_ask_now(struct guard *g, const struct guard_question *wh
 	struct guard_asking *q = &g->tree.asking;
 	enum guard_answer answer = g->caller->ask && !guard_approved(g, what)
 					   ? ask_first(g, what)
-					   : put(g, what);
+					   : put_question(g, what);
 
 	while (answer == GUARD_WAITS) {
 		struct pollfd at = {
@@ -125,7 +126,7 @@ enum guard_answer guard_ask_now(struct guard *g, const struct guard_question *wh
 		if (poll(&at, 1, ms_left(q)) < 0 && errno != EINTR)
 			answer = GUARD_NOBODY;
 		else
-			answer = look(q);
+			answer = look_for_answer(q);
 	}
 	if (answer == GUARD_ALWAYS)
 		guard_approve(g, what);
@@ -179,7 +180,7 @@ enum guard_answer guard_ask_later(
 	if (q->on && str_eq(q->key, key))
 		return take_answer(g, what, id, key);
 	q->on = false;
-	answer = put(g, what);
+	answer = put_question(g, what);
 	if (answer != GUARD_WAITS)
 		return answer;
 	q->on = true;
@@ -221,7 +222,7 @@ void guard_ask_look(struct guard *g)
 		q->who->cancel(q->who->ctx, "the program that asked has ended");
 		q->on = false;
 	} else if (q->answer == GUARD_WAITS) {
-		q->answer = look(q);
+		q->answer = look_for_answer(q);
 	}
 	if (!q->on || q->answer != GUARD_WAITS)
 		watch_again(w, q->id);

@@ -15,7 +15,7 @@
 #include "base/str.h"
 
 /* Takes a path out of a grant; the copy of the path lives as long as g. */
-static int carve(
+static int carve_path(
 	struct guard_box *b, const char *path, unsigned access, const char *why)
 {
 	const char **own = b->carved + b->carved_count;
@@ -51,7 +51,7 @@ static int carve_from(struct guard_box *b, unsigned access, const char *name,
 	if ((!is_granted(b, access, name) && !is_granted(b, access, real)) ||
 		lstat(name, &st))
 		return 0;
-	return carve(b, real, left, why);
+	return carve_path(b, real, left, why);
 }
 
 /* A grant that names a secret, or something inside of it, is meant: the secret
@@ -109,10 +109,11 @@ static int carve_out(struct guard_box *b, const struct guard *g)
 			path_join(path, sizeof path, g->place.root, p->path) ||
 			lstat(path, &st))
 			continue;
-		err = carve(b, path, SANDBOX_RO, "protected by the policy");
+		err = carve_path(b, path, SANDBOX_RO,
+			"protected by the policy");
 	}
 	if (!err && g->place.whole && !path_real("/proc/self/exe", path))
-		err = carve(b, path, SANDBOX_RO, "the guard's own");
+		err = carve_path(b, path, SANDBOX_RO, "the guard's own");
 	for (size_t i = 0; !err && i < ARRAY_SIZE(system); i++)
 		if (system[i][0])
 			err = carve_from(b, SANDBOX_WRITE, system[i], system[i],
@@ -251,7 +252,7 @@ static int carve_session_file(
 		!is_granted(b, SANDBOX_WRITE, real))
 		return 0;
 	if (str_eq(given, real) && st.st_nlink == 1)
-		return carve(b, real, SANDBOX_RO, "the session's file");
+		return carve_path(b, real, SANDBOX_RO, "the session's file");
 	return diag_fail(d, -EPERM,
 		"WARDBOX_SESSION_FILE: the command could"
 		" change a link to %s",
@@ -274,7 +275,7 @@ static int grant_job_server(struct guard_box *b, const struct guard *g)
 	if (!path || lstat(path, &st) || !S_ISFIFO(st.st_mode) ||
 		st.st_uid != g->place.uid)
 		return 0;
-	return carve(b, path, SANDBOX_RW, "make's job server");
+	return carve_path(b, path, SANDBOX_RW, "make's job server");
 }
 
 /* Adds the path, and the kernel's name for it where that differs. */

@@ -105,7 +105,7 @@ static void name_rule(struct guard *g)
 	buf_str(&b);
 }
 
-static size_t count(char *const *vec)
+static size_t count_denials(char *const *vec)
 {
 	size_t n = 0;
 
@@ -123,7 +123,7 @@ static struct audit_start start_of(struct guard *g)
 	return (struct audit_start){
 		.session = g->out->session,
 		.argv = (const char *const *)argv,
-		.argc = count(argv),
+		.argc = count_denials(argv),
 		.cwd = g->place.cwd,
 		.exe = g->command->path,
 		.pid = getpid(),

@@ -44,7 +44,8 @@ static bool holds_secret(
 	return secret;
 }
 
-static bool keeps(const struct guard *g, const char *name, const char *value)
+static bool env_keeps_name(
+	const struct guard *g, const char *name, const char *value)
 {
 	if (of_make(g, name))
 		return true;
@@ -76,7 +77,7 @@ int guard_env_keep(const struct guard *g, char *const *from, bool by_name,
 		if (by_name ? g->terms.grants.confine &&
 					policy_env(&g->terms.grants, name) ==
 						POLICY_ENV_DENY
-			    : !keeps(g, name, *pair + n + 1)) {
+			    : !env_keeps_name(g, name, *pair + n + 1)) {
 			if (left->len < GUARD_ENV_LEFT)
 				buf_addf(left, "%s%s", left->len ? " " : "",
 					name);

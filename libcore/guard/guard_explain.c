@@ -10,7 +10,7 @@
 #include "base/utf8.h"
 
 /* The judged words, cut so that the reason and the rule find room. */
-static const char *subject(
+static const char *judged_words(
 	const struct policy_verdict *v, char text[static sizeof(v->command)])
 {
 	enum { FRAME = 74 }; /* the longest of the words around them */
@@ -136,7 +136,7 @@ void guard_explain(const struct guard *g, const struct policy_verdict *v,
 {
 	char text[sizeof(v->command)], advice[sizeof d->hint], unasked[80];
 	struct buf hint = BUF_FIXED(advice), why = BUF_FIXED(unasked);
-	const char *words = subject(v, text);
+	const char *words = judged_words(v, text);
 
 	say_unasked(g, answer, &why);
 	if (v->decision == POLICY_DENY)

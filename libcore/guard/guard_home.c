@@ -71,7 +71,7 @@ static bool has_login(const char *value)
 	return false;
 }
 
-static char low(char c)
+static char low_case(char c)
 {
 	return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
@@ -85,7 +85,7 @@ static void take_section(struct home_file *f, const char *line)
 	for (line++; *line && *line != ']'; line++) {
 		if (*line == '"' || *line == '\t')
 			continue;
-		buf_addc(&b, *line == ' ' ? '.' : low(*line));
+		buf_addc(&b, *line == ' ' ? '.' : low_case(*line));
 	}
 	if (b.err || *line != ']')
 		b.len = 0;
@@ -107,7 +107,7 @@ static void take_setting(struct home_file *f, const char *line)
 	if (f->section[0])
 		buf_addf(&b, "%s.", f->section);
 	for (size_t i = 0; i < n; i++)
-		buf_addc(&b, f->section[0] ? low(line[i]) : line[i]);
+		buf_addc(&b, f->section[0] ? low_case(line[i]) : line[i]);
 	if (!*buf_str(&b) || b.err || !is_named(f, name) || has_login(eq))
 		return;
 	if (!str_eq(f->section, f->said)) {

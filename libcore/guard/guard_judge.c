@@ -90,7 +90,7 @@ void guard_decide(const struct guard *g, struct policy_verdict *v)
 		need_watch(g, v);
 }
 
-static int denied(struct guard *g, const struct guard_question *what,
+static int record_denied(struct guard *g, const struct guard_question *what,
 	enum guard_answer answer, struct diag *d)
 {
 	struct policy_verdict *v = &g->out->verdict;
@@ -141,14 +141,14 @@ int guard_judge(struct guard *g, struct diag *d)
 	if (v->decision <= POLICY_OPEN)
 		return 0;
 	if (v->decision == POLICY_DENY)
-		return denied(g, &own, GUARD_NO, d);
+		return record_denied(g, &own, GUARD_NO, d);
 	answer = guard_ask_now(g, &own);
 	if (g->caller->ask_slow && answer != GUARD_YES &&
 		answer != GUARD_ALWAYS && answer != GUARD_NEVER)
 		guard_unanswered(v, answer == GUARD_NO ? 0
 			: answer == GUARD_UNANSWERED ? -ETIMEDOUT : -ENXIO);
 	if (answer != GUARD_YES && answer != GUARD_ALWAYS)
-		return denied(g, &own, answer, d);
+		return record_denied(g, &own, answer, d);
 	g->out->confirmed = true;
 	return 0;
 }

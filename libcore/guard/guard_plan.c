@@ -186,7 +186,7 @@ static bool is_under(const char *path, const char *const *list, size_t n)
 }
 
 /* Can the command not replace what stands in dir? */
-static bool lasts(void *ctx, const char *dir)
+static bool dir_lasts(void *ctx, const char *dir)
 {
 	const struct policy_grants *p =
 		&((const struct guard *)ctx)->terms.grants;
@@ -280,7 +280,8 @@ static int grant_policy(struct guard_box *b, const struct guard *g)
 			 * own files are recognised, unless the command could
 			 * choose where a link leads. */
 			if (path_settle(
-				    name, real, lasts, (void *)(uintptr_t)g))
+				    name, real, dir_lasts,
+					(void *)(uintptr_t)g))
 				continue;
 			if (b->plan.view)
 				(void)guard_home_link(&g->place, name, real);
@@ -304,7 +305,7 @@ static int grant_policy(struct guard_box *b, const struct guard *g)
 /* The first n grants are for programs' needs and must take nothing away: where
  * the policy lets the command write around one of them, that one becomes
  * writable, too. */
-static void widen(struct guard_box *b, size_t n)
+static void widen_grants(struct guard_box *b, size_t n)
 {
 	for (size_t i = n; i < b->plan.grant_count; i++) {
 		const struct sandbox_grant *around = &b->plan.grants[i];
@@ -413,7 +414,7 @@ int guard_box_plan(struct guard_box *b, const struct guard *g, struct diag *d)
 		err = grant_policy(b, g);
 	if (!err && g->place.whole)
 		err = grant_whole(b);
-	widen(b, needed);
+	widen_grants(b, needed);
 	if (!err)
 		err = guard_startup(b, g);
 	if (!err && g->carry->helper)

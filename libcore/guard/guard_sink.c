@@ -73,7 +73,7 @@ static int next_tick(void *ctx)
 	return due < ask ? due : ask;
 }
 
-static int tick(void *ctx)
+static int sink_tick(void *ctx)
 {
 	struct guard *g = ctx;
 
@@ -126,7 +126,7 @@ struct run_sink guard_sink(struct guard *g)
 	struct run_sink sink = {.ctx = g,
 		.bytes = record_bytes,
 		.timeout_ms = next_tick,
-		.due = tick,
+		.due = sink_tick,
 		.ask_fd = ask_fd,
 		.ask_look = ask_look,
 		.ask_stop = ask_stop};

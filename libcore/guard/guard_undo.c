@@ -176,7 +176,7 @@ int guard_undo_plan(struct guard_box *b, const struct guard *g, struct diag *d)
 
 /* A path that cannot be brought back is changed all the same, if the policy
  * says so. */
-static int lose(void *ctx, const char *path, const char *why)
+static int lose_path(void *ctx, const char *path, const char *why)
 {
 	struct guard *g = ctx;
 	struct guard_undo *w = g->tree.undo;
@@ -321,7 +321,7 @@ int guard_undo_begin(struct guard *g, struct diag *d)
 	w->spec.session = g->out->session;
 	w->spec.text = command_text(g);
 	w->spec.exec_id = g->out->exec_id;
-	w->spec.lost = lose;
+	w->spec.lost = lose_path;
 	w->spec.ctx = g;
 	read_bounds(&g->terms.grants.undo_words, &w->spec.bounds, &w->over);
 	if (g->io->dry)
@@ -359,7 +359,7 @@ int guard_undo_before(void *ctx, const struct watch_write *x)
 	return undo_touch(g->tree.undo->u, &t);
 }
 
-static const char *hex(char out[static HEX], const uint8_t *sum)
+static const char *add_hex(char out[static HEX], const uint8_t *sum)
 {
 	struct buf b = buf_fixed(out, HEX);
 
@@ -384,10 +384,10 @@ static int record_change(void *ctx, const struct undo_change *c)
 			.text = c->from};
 	if (c->old_sha)
 		facts[n++] = (struct audit_fact){
-			.key = "old", .text = hex(old, c->old_sha)};
+			.key = "old", .text = add_hex(old, c->old_sha)};
 	if (c->new_sha)
 		facts[n++] = (struct audit_fact){
-			.key = "new", .text = hex(new, c->new_sha)};
+			.key = "new", .text = add_hex(new, c->new_sha)};
 	if (g->tree.undo->listed++ < LISTED)
 		guard_entry_event(g, "file.change", facts, n);
 	return 0;

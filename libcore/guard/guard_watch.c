@@ -30,7 +30,7 @@ static void record_start(struct guard *g, const struct policy_verdict *v)
 			g, "exec.open", facts, ARRAY_SIZE(facts) - !many);
 }
 
-static const char *named(const struct watch_event *ev)
+static const char *name_of_program(const struct watch_event *ev)
 {
 	return *ev->exe ? ev->exe : ev->path;
 }
@@ -76,7 +76,8 @@ static int deny_for(struct guard *g, const struct watch_event *ev,
 	str_copy(v.rule, sizeof(v.rule), rule);
 	str_copy(v.reason, sizeof(v.reason), reason);
 	str_copy(v.alternative, sizeof(v.alternative), instead);
-	guard_deny(g, "exec.deny", ev->pid, named(ev), &what, GUARD_NO);
+	guard_deny(g, "exec.deny", ev->pid, name_of_program(ev), &what,
+		GUARD_NO);
 	return -EACCES;
 }
 
@@ -118,7 +119,7 @@ static bool is_no_program(const struct watch_event *ev)
 }
 
 /* A person's yes to the line covers what the same rule asks below it. */
-static bool approved(const struct guard *g, const struct policy_verdict *v)
+static bool line_approved(const struct guard *g, const struct policy_verdict *v)
 {
 	return v->decision == POLICY_CONFIRM && g->out->confirmed &&
 	       str_eq(v->rule, g->out->verdict.rule);
@@ -290,7 +291,7 @@ int guard_watch(void *ctx, const struct watch_event *ev)
 	req.depth = ev->level || !of_a_line(g, ev->pid);
 	policy_decide_exec(g->terms.policy, &req, &v);
 	what.cwd = req.cwd;
-	if (v.decision > POLICY_OPEN && !approved(g, &v) &&
+	if (v.decision > POLICY_OPEN && !line_approved(g, &v) &&
 		!only_lists(ev, &v))
 		answer = answer_of(g, ev, &req, &what);
 	if (answer == GUARD_WAITS)
@@ -306,6 +307,6 @@ int guard_watch(void *ctx, const struct watch_event *ev)
 		guard_told_policy(g, ev);
 		return 0;
 	}
-	guard_deny(g, "exec.deny", ev->pid, named(ev), &what, answer);
+	guard_deny(g, "exec.deny", ev->pid, name_of_program(ev), &what, answer);
 	return -EACCES;
 }

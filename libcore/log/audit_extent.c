@@ -52,7 +52,7 @@ static void close_dir(DIR **dir)
 		closedir(*dir);
 }
 
-/* Calls each for every name of the directory, until it returns an error. */
+/* Calls each for every name of the directory, until one returns an error. */
 static int dir_each(int dirfd, int (*each)(void *ctx, const char *name),
 	void *ctx, struct diag *d)
 {
@@ -134,8 +134,8 @@ int audit_extent_list(struct audit_extent *e, int dirfd, struct diag *d)
 	return n < 0 ? n : 0;
 }
 
-/* Writers hold the lock for microseconds; one that was stopped does not keep
- * us from looking. */
+/* Writers hold the lock for microseconds; a stopped writer must not keep us
+ * from looking. */
 static bool lock_shared(int fd)
 {
 	const struct timespec nap = {.tv_nsec = 1000000};
@@ -166,7 +166,8 @@ static void read_head(
 	audit_segment_name(name, e->head.segment);
 	if (file_regular(dirfd, name, &st))
 		e->size = (uint64_t)st.st_size;
-	/* The head may have lost what it knew of when the machine went down. */
+	/* When the machine went down the head may have lost the last
+	 * records. */
 	e->limit = e->rebooted ? e->size : e->head.end;
 }
 
@@ -184,7 +185,7 @@ int audit_extent_take(struct audit_extent *e, int dirfd, crc32c_fn *crc,
 		e->unlocked = !lock_shared(fd);
 		read_head(e, dirfd, fd, crc);
 	}
-	/* The lock, which fd holds, keeps writers from beginning a segment. */
+	/* The lock on fd keeps writers from beginning a segment. */
 	return audit_extent_list(e, dirfd, d);
 }
 
@@ -228,7 +229,8 @@ static int stray_name(void *ctx, const char *name)
 		s.name[i] = name[i] > ' ' && name[i] < 0x7f ? name[i] : '?';
 	s.size = (uint64_t)st.st_size;
 	s.mode = st.st_mode;
-	/* A segment may be begun, a spine written, while they are listed. */
+	/* A segment may be begun, or a spine written, while the names are
+	 * listed. */
 	if (st.st_mode)
 		all->each(all->ctx, &s);
 	return 0;

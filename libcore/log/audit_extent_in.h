@@ -16,48 +16,51 @@
 #include "base/diag.h"
 #include "log/audit_read.h"
 
-/* The first of a segment, its header and the reason for it, is never longer. One
- * that the head does not know and that holds no more is what a writer left that
- * died as it began it. */
+/* A new segment's header and the reason for it are never longer. A segment of
+ * at most that size that the head does not know was left by a writer that died
+ * as it began it. */
 enum { AUDIT_ORPHAN_MAX = 8192 };
 
 /* The head and the segments that it knows of, at one moment. */
 struct audit_extent {
 	struct audit_head head;
-	uint64_t *firsts; /* of the segments that are the log's, ascending */
+	uint64_t *firsts; /* first seqs of the log's segments, ascending */
 	size_t count;
-	uint64_t size;  /* of the live segment, which head.segment names */
-	uint64_t limit; /* what lies behind it in that one is no part yet */
+	uint64_t size;  /* size of the live segment, which head.segment names */
+	uint64_t limit; /* bytes of it that belong to the log; later ones do not
+			 * yet */
 	uint8_t boot_id[AUDIT_ID]; /* this boot's */
-	bool there;    /* a file of the head's name, and no link */
-	bool good;     /* it could be read; else all segments are the log's */
-	bool blank;    /* nothing was ever written to it */
+	bool there;    /* a file with the head's name exists, and is no link */
+	bool good;     /* the head could be read; else all segments are the
+			* log's */
+	bool blank;    /* nothing was ever written to the head */
 	bool unlocked; /* a writer held the lock for two seconds */
 	bool rebooted; /* nobody wrote since the machine came up */
 };
-void audit_extent_release(struct audit_extent *e); /* wipes the keys, too */
+void audit_extent_release(struct audit_extent *e); /* Also wipes the keys. */
 #define autoextent autoclean(audit_extent_release)
 #define AUDIT_EXTENT_INIT ((struct audit_extent){.limit = UINT64_MAX})
 
-/* Takes the head's lock for the moment, unless a writer does not give it. */
+/* Reads the extent under the head's lock, unless a writer does not give the
+ * lock. */
 int audit_extent_take(struct audit_extent *e, int dirfd, crc32c_fn *crc,
 	struct diag *d);
-/* The segments alone, for a writer: head, limit and good are its own. */
+/* Reads only the segments, for a writer, which knows head, limit and good. */
 int audit_extent_list(struct audit_extent *e, int dirfd, struct diag *d);
 
-/* A file of the directory that is neither head nor spine nor one of the
- * extent's segments. */
+/* Kinds of files in the directory that are neither head nor spine nor a segment
+ * of the extent. */
 enum audit_stray_kind {
 	AUDIT_STRAY_BEYOND,    /* a segment that the head does not know */
 	AUDIT_STRAY_SHAPE,     /* a name of the log's, but no regular file */
-	AUDIT_STRAY_SPELLING,  /* nearly a segment's name */
-	AUDIT_STRAY_TEMPORARY, /* what a writer left that died */
+	AUDIT_STRAY_SPELLING,  /* a name that is nearly a segment's */
+	AUDIT_STRAY_TEMPORARY, /* left by a writer that died */
 	AUDIT_STRAY_FOREIGN,   /* anything else */
 };
 struct audit_stray {
 	enum audit_stray_kind kind;
 	char name[64];  /* printable; cut when it is longer */
-	uint64_t first; /* the number, when it is a segment's name */
+	uint64_t first; /* the number in a segment's name */
 	uint64_t size;
 	mode_t mode;
 };

@@ -11,7 +11,7 @@
 #include "base/str.h"
 
 static const uint8_t head_magic[8] = "wbaudit\1";
-/* Magic, ids, numbers, hashes; then their checksum; then zeros. */
+/* The head: magic, ids, numbers, hashes; their checksum; zeros. */
 enum {
 	HEAD_CRC = 8 + 2 * AUDIT_ID + 8 * 8 + 6 * AUDIT_HASH,
 	/* Behind the checksum, where older heads have zeros. */
@@ -88,7 +88,7 @@ int audit_head_parse(struct audit_head *h,
 	return 0;
 }
 
-/* A byte string of the length wanted. */
+/* Takes a byte string of the wanted length. */
 static int take_bytes(struct cbor_in *in, struct cbor_item *item, uint64_t min,
 	uint64_t max)
 {
@@ -96,7 +96,7 @@ static int take_bytes(struct cbor_in *in, struct cbor_item *item, uint64_t min,
 	int err = cbor_next(in, item);
 
 	if (err == -EAGAIN && at.p < at.end) {
-		/* Cut short: is it the right thing as far as it goes? */
+		/* A string that is cut short: could it be the right one? */
 		if (at.p[0] >> 5 != CBOR_BYTES || (item->n > max))
 			return -EBADMSG;
 		return -EAGAIN;

@@ -52,7 +52,7 @@ enum audit_key {
 	AUDIT_K_CWD = 9,
 	AUDIT_K_EXE = 10,
 	AUDIT_K_DECISION = 11,
-	AUDIT_K_NAME = 12, /* the session's name, unless the id says it */
+	AUDIT_K_NAME = 12, /* the session's name, unless the id is the name */
 	AUDIT_K_RULE = 13,
 	AUDIT_K_POLICY = 14,
 	AUDIT_K_ENV = 15,
@@ -106,7 +106,7 @@ enum audit_decision {
 	AUDIT_DENY,
 	AUDIT_CONFIRM,
 	AUDIT_REDIRECT,
-	AUDIT_OPEN, /* ran; what was not known was decided as it started */
+	AUDIT_OPEN, /* ran; unknown parts were decided when they started */
 };
 
 enum audit_io {
@@ -128,7 +128,7 @@ enum {
 	AUDIT_KILLED = 8,
 };
 
-/* Why a recover record was written. */
+/* Reasons of a recover record. */
 enum audit_why {
 	AUDIT_WHY_ADOPTED = 1, /* more records than the head knew of */
 	AUDIT_WHY_TORN = 2,    /* a partial record was cut off */
@@ -139,14 +139,15 @@ enum audit_why {
 	AUDIT_WHY_IO = 7,      /* a write or sync failed */
 };
 
-/* The writer's state, 512 bytes on disk. Whoever reads it can forge the
- * future, not the past. */
+/* The writer's state, 512 bytes on disk. A reader of it can forge the future,
+ * not the past. */
 struct audit_head {
 	uint8_t boot_id[AUDIT_ID], log_id[AUDIT_ID];
 	uint64_t next;    /* seq of the next record */
 	uint64_t segment; /* first seq of the live segment */
-	uint64_t end;     /* its length */
-	uint64_t synced;  /* every seq below it is on the disk (advisory) */
+	uint64_t end;     /* length of the live segment */
+	uint64_t synced;  /* every record below this seq is on the disk
+			   * (advisory) */
 	uint64_t epoch, epoch_first;
 	uint64_t ckpt_wall;    /* when the last checkpoint was made */
 	uint64_t segment_wall; /* when the segment was begun */
@@ -158,11 +159,11 @@ struct audit_head {
 
 void audit_head_pack(const struct audit_head *h,
 	uint8_t out[static AUDIT_HEAD], crc32c_fn *crc);
-/* -EBADMSG: not a head, another version, or a bad checksum. */
+/* Reads a head. -EBADMSG: not a head, another version, or a bad checksum. */
 int audit_head_parse(struct audit_head *h,
 	const uint8_t in[static AUDIT_HEAD], crc32c_fn *crc);
 
-/* A frame found in a segment; the pointers are into the caller's bytes. */
+/* A frame in a segment; pointers lead into the caller's bytes. */
 struct audit_frame {
 	const uint8_t *body, *link;
 	size_t body_len;
@@ -170,23 +171,23 @@ struct audit_frame {
 	uint32_t crc;
 };
 
-/* Reads the frame at p[0..n). 0; -EAGAIN: it is cut short and may be whole
- * with more bytes; -EBADMSG: no frame starts here. Whether f->crc is that of the
- * body is the caller's to check. */
+/* Reads the frame at p[0..n). 0; -EAGAIN: it is cut short and may be whole with
+ * more bytes; -EBADMSG: no frame begins here. The caller compares f->crc with
+ * the body's. */
 int audit_frame_parse(struct audit_frame *f, const uint8_t *p, size_t n);
 
-/* Writes a frame into an empty buf in two steps: all up to the body, which is
- * then added by the caller; and what is known only then, crc and link. */
+/* Write a frame into an empty buf in two steps: everything up to the body,
+ * which the caller then adds; and the crc and link, which are known then. */
 void audit_frame_open(struct buf *out, size_t body_len);
 void audit_frame_close(struct buf *out, uint32_t crc,
 	const uint8_t link[static AUDIT_HASH]);
 
-/* The hash a checkpoint's signature is made over: that of COSE's Sig_structure
+/* The hash that a checkpoint's signature signs: of COSE's Sig_structure
  * ["Signature1", protected, "aud1", payload]. */
 void audit_sig_hash(const struct keys_hw *hw, const uint8_t *payload, size_t n,
 	uint8_t hash[static AUDIT_HASH]);
 
-/* What a hexadecimal digit, of small letters, stands for; or -1. */
+/* The value of a hexadecimal digit (small letters), or -1. */
 int audit_hex(char c);
 
 /* 32 hexadecimal digits, with the dashes of a UUID or without. */

@@ -15,8 +15,8 @@
 #include "base/path.h"
 #include "base/str.h"
 
-/* One candidate: the private directory leaf in dir, with dir made too when
- * that is asked. -ENOENT: this is not the place. */
+/* Tries one candidate: the private directory leaf in dir; with make, dir is
+ * made, too. -ENOENT: not this place. */
 static int try_place(const char *dir, const char *leaf, uid_t uid, bool make,
 	bool make_dir, struct diag *d)
 {
@@ -42,7 +42,7 @@ static int try_place(const char *dir, const char *leaf, uid_t uid, bool make,
 	return err;
 }
 
-/* 0: path holds DIR/leaf; the log may be there. */
+/* A place where the log may be: leaf in dir. */
 struct candidate {
 	char dir[2048];
 	char leaf[16];
@@ -54,7 +54,7 @@ static bool absolute(const char *s)
 	return s && s[0] == '/';
 }
 
-/* The i-th place to look at; false when it says nothing. */
+/* Fills the i-th candidate; false when its variable says nothing. */
 static bool candidate(struct candidate *c, const struct audit_place *p,
 	uid_t uid, unsigned i)
 {
@@ -81,7 +81,7 @@ static bool candidate(struct candidate *c, const struct audit_place *p,
 		buf_adds(&leaf, "audit");
 	else
 		buf_addf(&leaf, "%u", (unsigned)uid);
-	/* What buf_str says is kept: it ends both arrays. */
+	/* buf_str() also ends the arrays with a NUL. */
 	return buf_str(&dir)[0] == '/' && buf_str(&leaf)[0];
 }
 
@@ -90,7 +90,7 @@ int audit_place_open(const struct audit_place *place, uid_t uid, bool make,
 {
 	struct candidate c;
 
-	/* A log that is there already is the log, wherever else one could be
+	/* An existing log is the log, even if an earlier place could be
 	 * made. */
 	for (unsigned i = 0; i < (make ? 6u : 3u); i++) {
 		int fd;

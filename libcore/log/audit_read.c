@@ -17,7 +17,7 @@ enum {
 	WINDOW = 2 * AUDIT_FRAME_MAX + CHUNK,
 	/* Checksums tried per segment in the search for the next frame, and how
 	 * far it goes: a file made of false beginnings, or of a hole, must not
-	 * keep us for hours. */
+	 * cost hours. */
 	EFFORT = 64 * AUDIT_FRAME_MAX,
 };
 
@@ -42,7 +42,7 @@ static void begin(struct audit_reader *r)
 	r->crc = crc32c_pick(false);
 }
 
-/* The list is the reader's from now on. */
+/* The reader takes the extent's list over. */
 static void take_extent(struct audit_reader *r, struct audit_extent *e)
 {
 	free(r->firsts);
@@ -89,7 +89,7 @@ int audit_reader_fds(
 	return 0;
 }
 
-/* The descriptor of the next segment, or -errno. */
+/* Opens the next segment: a descriptor, or -errno. */
 static int open_next(struct audit_reader *r, struct diag *d)
 {
 	char name[AUDIT_NAME];
@@ -134,7 +134,7 @@ static int next_segment(
 	return AUDIT_GOT_SEGMENT;
 }
 
-/* More bytes behind those that are there; sets eof when there are none. */
+/* Reads more bytes; sets eof when there are none. */
 static int refill(struct audit_reader *r, struct diag *d)
 {
 	uint64_t read_to = r->offset + r->window.len;
@@ -160,8 +160,8 @@ static int refill(struct audit_reader *r, struct diag *d)
 	return 0;
 }
 
-/* The frame at the position. 0, -EAGAIN at the end, -EBADMSG, or an error of
- * reading with *fatal. */
+/* Reads the frame at the position. 0, -EAGAIN at the end, -EBADMSG, or a read
+ * error with *fatal. */
 static int frame_here(struct audit_reader *r, struct audit_frame *f, bool *fatal,
 	struct diag *d)
 {
@@ -187,7 +187,7 @@ static bool crc_fits(const struct audit_reader *r, const struct audit_frame *f)
 	return r->crc(f->body, f->body_len) == f->crc;
 }
 
-/* Leaves out the rest of the segment; of a file it is not read for that. */
+/* Skips the rest of the segment; a file need not be read for that. */
 static int skip_rest(struct audit_reader *r, struct diag *d)
 {
 	const bool limited = !r->fds && r->segment == r->live;
@@ -208,7 +208,7 @@ static int skip_rest(struct audit_reader *r, struct diag *d)
 	return err;
 }
 
-/* From a place where no good frame begins to the next one. */
+/* Searches the next good frame, from a place where none begins. */
 static int resync(
 	struct audit_reader *r, struct audit_damage *damage, struct diag *d)
 {
@@ -242,13 +242,13 @@ static int resync(
 		damage->unread = r->offset + r->pos - start - damage->bytes;
 		return err ? err : AUDIT_GOT_BAD;
 	}
-	/* Nothing good up to the end, or no strength to look for it. */
+	/* There is no good frame up to the end, or the effort is used up. */
 	err = skip_rest(r, d);
 	damage->bytes = r->offset + r->pos - start;
 	return err ? err : AUDIT_GOT_TORN;
 }
 
-/* What is left of purged records has no kind to choose it by. */
+/* A purged record has no kind by which it could be chosen. */
 static int take_body(const struct audit_reader *r, struct audit_record *rec)
 {
 	struct audit_intro in;
@@ -331,7 +331,7 @@ int audit_reader_more(struct audit_reader *r, struct diag *d)
 			break;
 	if (r->fd < 0)
 		return AUDIT_MORE;
-	/* A writer may have cut off what begins here and is no record. */
+	/* A writer may have cut off the incomplete record that begins here. */
 	r->window.len = r->pos;
 	if (lseek(r->fd, (off_t)(r->offset + r->pos), SEEK_SET) < 0 ||
 		fstat(r->fd, &st))

@@ -11,7 +11,7 @@
 #include "base/num.h"
 #include "base/str.h"
 
-/* What is known of a command: which of its parts fit. */
+/* The conditions about a command that are known to hold. */
 struct audit_seen {
 	uint64_t exec; /* 0: free */
 	uint8_t fits;
@@ -109,7 +109,7 @@ static bool end_fits(const struct audit_filter *f, const struct audit_record *r)
 	return sig != 0;
 }
 
-/* What r adds to what is known of its command. */
+/* The conditions of its command that r fulfils. */
 static uint8_t judge(struct audit_filter *f, const struct audit_record *r)
 {
 	if (r->type == AUDIT_START)

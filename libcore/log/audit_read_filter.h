@@ -19,7 +19,7 @@ enum audit_exit_test {
 	AUDIT_EXIT_SIGNAL,
 };
 
-/* Zero, NULL and ANY ask for nothing. */
+/* The conditions. Zero, NULL and ANY mean no condition. */
 struct audit_filter {
 	uint64_t since, until; /* wall ns */
 	uint64_t first, last;  /* seqs; last 0: no end */
@@ -27,7 +27,8 @@ struct audit_filter {
 	uint32_t types;     /* bit per audit_type */
 	uint32_t streams;   /* bit per audit_io, for io records */
 	uint32_t decisions; /* bit per audit_decision */
-	const char *session; /* its name, or the first digits of its id */
+	const char *session; /* the session's name, or the first digits of its
+			      * id */
 	const char *exe, *command, *cwd, *rule; /* globs */
 	const char *event;			/* glob: events of that name alone */
 	const char *grep;                       /* text in its output */
@@ -43,11 +44,11 @@ struct audit_filter {
 };
 void audit_filter_release(struct audit_filter *f);
 
-/* "0", "!0", "fail", "signal"; -EINVAL. */
+/* Reads "0", "!0", "fail", "signal"; -EINVAL. */
 int audit_filter_exit(struct audit_filter *f, const char *text);
 
-/* The kinds of record that the first pass must look into, as bits; 0: there is
- * no condition about commands, and no need of it. */
+/* The kinds of record, as bits, into which the first pass must look; 0: no
+ * condition is about commands, so the pass is not needed. */
 uint32_t audit_filter_kinds(const struct audit_filter *f);
 
 /* The first pass. -ENOMEM, -E2BIG beyond 16 million commands, or
@@ -57,15 +58,15 @@ int audit_filter_note(struct audit_filter *f, const struct audit_record *r);
 bool audit_filter_match(
 	const struct audit_filter *f, const struct audit_record *r);
 
-/* The command's words, each to be taken from *in; their number, 0 without. */
+/* The number of the command's words, 0 without; each is then taken from *in. */
 uint64_t audit_words(const struct audit_record *r, struct cbor_in *in);
 
-/* Appends an argv as one would type it: words quoted where they must be. */
+/* Appends an argv as a person would type it, quoted where needed. */
 void audit_add_command(struct buf *out, const struct audit_record *r);
 
-/* The parts of audit_filter_note that look at texts: does what a start says fit;
- * and is what is looked for in an output, for which audit_output_begin makes
- * room, -E2BIG, -ENOMEM? */
+/* Parts of audit_filter_note that look at texts: whether a start's fields fit,
+ * and whether an output holds the text; audit_output_begin makes room for that.
+ * -E2BIG, -ENOMEM. */
 bool audit_start_fits(
 	const struct audit_filter *f, const struct audit_record *r);
 int audit_output_begin(struct audit_filter *f);

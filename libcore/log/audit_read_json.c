@@ -70,7 +70,7 @@ void audit_add_time(struct buf *out, uint64_t ns)
 	buf_add(out, text, (size_t)(p + 10 - text));
 }
 
-/* A value that is text for JSON; quotes and all. */
+/* Writes a value that is text in JSON, with quotes. */
 static void put_string(
 	struct json *j, void (*add)(struct buf *, const uint8_t *, size_t),
 	const uint8_t *p, size_t n)
@@ -83,7 +83,7 @@ static void put_string(
 static void put_plain(
 	struct json *j, struct cbor_in *in, unsigned depth, bool text);
 
-/* Keys of maps are text or numbers; JSON knows text only. */
+/* Keys of maps are text or numbers; in JSON only text. */
 static void put_key(struct json *j, struct cbor_in *in)
 {
 	autobuf struct buf name = BUF_INIT(AUDIT_BODY_MAX);
@@ -113,8 +113,8 @@ static void put_container(
 	json_close(j);
 }
 
-/* One item as it is; of a text that is not UTF-8 the bad bytes are replaced. What
- * is too deep was refused by cbor_skip before. */
+/* Writes an item as it is; bad bytes of text that is not UTF-8 are replaced.
+ * cbor_skip refused items that are nested too deep. */
 static void put_plain(
 	struct json *j, struct cbor_in *in, unsigned depth, bool text)
 {
@@ -159,7 +159,7 @@ static void put_plain(
 		json_null(j);
 }
 
-/* The items of a list, each under its name. */
+/* Writes the items of a list, each with its name. */
 static void put_named(struct json *j, struct cbor_in *in,
 	const char *const *names, size_t n, bool map)
 {

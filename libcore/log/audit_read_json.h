@@ -7,7 +7,7 @@
 #include "log/audit_read.h"
 #include "base/json.h"
 
-/* How a key's value is shown. */
+/* The form in which a key's value is shown. */
 enum audit_form {
 	AUDIT_FORM_PLAIN, /* as CBOR has it; byte strings in hexadecimal */
 	AUDIT_FORM_TEXT,  /* the same, byte strings are text that is not UTF-8 */
@@ -28,12 +28,12 @@ struct audit_key_info {
 	uint8_t key;
 	uint8_t form; /* enum audit_form */
 	const char *name;
-	const char *about; /* CDDL type, and what it is */
+	const char *about; /* CDDL type, and the meaning */
 };
 extern const struct audit_key_info audit_keys[];
 extern const unsigned audit_keys_count;
 
-/* NULL for one that is not known. */
+/* The facts about a key; NULL for an unknown one. */
 const struct audit_key_info *audit_key_info(int64_t key);
 const char *audit_type_name(uint64_t type);
 const char *audit_decision_name(uint64_t decision);
@@ -51,7 +51,7 @@ void audit_add_hex(struct buf *out, const uint8_t *p, size_t n);
 void audit_add_uuid(
 	struct buf *out, const uint8_t log_id[static AUDIT_ID], uint64_t exec);
 
-/* One record as a JSON object, every key of it. */
+/* Writes a record as a JSON object with all its keys. */
 void audit_json(struct json *j, const struct audit_record *r);
 /* One field, its name and its value. */
 void audit_json_put(struct json *j, const struct audit_field *f);

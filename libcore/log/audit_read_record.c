@@ -10,7 +10,8 @@ static int add_field(struct audit_record *r, struct cbor_in *in)
 {
 	struct audit_field *f = &r->field[r->fields];
 
-	/* First the key, in the place of the value. Most are a byte. */
+	/* The key is read into the place of the value first. Most keys are one
+	 * byte. */
 	if (in->p < in->end && *in->p < 24) {
 		f->key = *in->p++;
 	} else {
@@ -34,7 +35,7 @@ static int add_field(struct audit_record *r, struct cbor_in *in)
 	return 0;
 }
 
-/* [leaf, seq, by]: what is left of an expunged record. */
+/* [leaf, seq, by]: the rest of an expunged record. */
 static int parse_purged(struct audit_record *r, struct cbor_in *in)
 {
 	struct cbor_item leaf, seq, by;

@@ -9,8 +9,8 @@
 #include "log/audit_write.h"
 #include "base/str.h"
 
-/* How the last record of a stream ended: text is cut anywhere. Of more streams
- * at once than these, some are forgotten. */
+/* The ends of the last records of streams, because text may be cut anywhere
+ * between two records. With more streams at once some are forgotten. */
 enum { ENDS = 64, END_MAX = 255 };
 struct audit_ends {
 	struct {
@@ -70,8 +70,7 @@ void audit_add_command(struct buf *out, const struct audit_record *r)
 	}
 }
 
-/* Does the pattern fit the whole, or, when it has no star of its own, a part
- * of it? */
+/* Does the pattern match the whole or, if it has no star of its own, a part? */
 static bool fits(const char *pattern, const char *s)
 {
 	if (strpbrk(pattern, "*?"))
@@ -94,8 +93,8 @@ static bool text_fits(const char *pattern, const struct audit_record *r,
 	return fits(pattern, buf_str(&b));
 }
 
-/* The line as it would be typed; of "sh -c LINE" also LINE, which is what people
- * call the command. */
+/* Compares the line as a person would type it; for "sh -c LINE" also LINE,
+ * which people call the command. */
 static bool line_fits(const char *pattern, const struct audit_record *r)
 {
 	autobuf struct buf b = BUF_INIT(4 * AUDIT_BODY_MAX);
@@ -148,7 +147,7 @@ static size_t least(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-/* Half of the text may be in the record before. */
+/* The record before may hold the first half of the text. */
 bool audit_output_fits(struct audit_filter *f, const struct audit_record *r)
 {
 	const size_t want = strlen(f->grep), half = want ? want - 1 : 0;

@@ -112,8 +112,8 @@ static void check_times(struct audit_check *c, const struct audit_record *r)
 	c->boot = r->boot;
 }
 
-/* The record's place: in a row, or behind a gap. True when its link follows
- * from the one before. */
+/* Checks the record's place: next in order, or behind a gap. True when its link
+ * must follow from the record before. */
 static bool check_seq(struct audit_check *c, const struct audit_record *r)
 {
 	if (c->gap && r->type != AUDIT_RECOVER) {
@@ -163,8 +163,8 @@ static void tell_link(struct audit_check *c, const struct audit_record *r)
 		(unsigned long long)r->seq);
 }
 
-/* Of a record that nothing follows in its segment a cut link is as if it had been
- * torn, but that all of it is known. */
+/* If nothing follows a record in its segment, a cut link counts as a torn
+ * record, except that the whole record is known. */
 static bool cut_link(struct audit_check *c, const struct audit_record *r,
 	const uint8_t *link)
 {
@@ -179,8 +179,8 @@ static bool cut_link(struct audit_check *c, const struct audit_record *r,
 	return true;
 }
 
-/* Link and, with the seed, aggregate. What follows is checked against the link
- * that is stored, so that one change gives one finding. */
+/* Checks the link and, with the seed, the aggregate. The next record is checked
+ * against the stored link, so that one change gives one finding. */
 static void check_link(
 	struct audit_check *c, const struct audit_record *r, bool follows)
 {
@@ -225,8 +225,8 @@ static void tell_torn(
 	c->torn = 0;
 }
 
-/* Only a recover record, right behind the header, explains a segment that
- * ended within a record. */
+/* Only a recover record right behind the header explains a segment that ended
+ * within a record. */
 static void check_torn(struct audit_check *c, const struct audit_record *r)
 {
 	if (!c->torn || r->type == AUDIT_HEADER)
@@ -287,8 +287,8 @@ void audit_check_anchor(struct audit_check *c, const struct audit_record *r)
 		(unsigned long long)r->seq);
 }
 
-/* Only the loss of all that a segment held leaves one without a record, and the
- * next header comes with the reason. */
+/* A segment has no record only if everything in it was lost, and the next
+ * header comes with the reason. */
 static void check_hollow(struct audit_check *c, const struct audit_record *r)
 {
 	if (c->hollow && (c->started || !c->trust->from) &&
@@ -396,7 +396,7 @@ void audit_check_other(
 	c->torn_offset = damage->offset;
 }
 
-/* Every expunged record was expunged by an event that names it. */
+/* Checks that an event names every expunged record. */
 static void check_purges(struct audit_check *c)
 {
 	for (size_t i = 0; i < c->purged_count; i++) {
@@ -438,9 +438,9 @@ static void tell_deleted(struct audit_check *c)
 		put_date(date, c->deleted_wall));
 }
 
-/* The anchored record is not among those that are there. That it was deleted by
- * the log's own hand the spine proves, which holds its body; the row of a pruned
- * record is the word of whoever wrote it, and as good as the key that signed. */
+/* The anchored record is not in the segments. The spine proves that the log
+ * itself deleted it, if it holds the record's body; a row of a pruned record is
+ * only its writer's word, and as good as the key that signed it. */
 static void settle_anchor(struct audit_check *c)
 {
 	const struct audit_trust *t = c->trust;

@@ -15,40 +15,41 @@ struct audit_trust {
 	const uint8_t *seed; /* or NULL */
 	const uint8_t *anchor_link; /* or NULL */
 	uint64_t anchor_seq;
-	uint64_t from;   /* begin with the segment that holds it */
+	uint64_t from;   /* begin with the segment of that seq */
 	bool partial;    /* these are some segments of a log, not all */
-	bool links_only; /* no signatures, no aggregate, no head */
+	bool links_only; /* only links: no signatures, no aggregate, no head */
 	bool portable;   /* no instructions that not every processor has */
 };
 
 enum audit_level {
 	AUDIT_NOTE,
-	AUDIT_LOSS,   /* something is gone, and the log says so */
+	AUDIT_LOSS,   /* something is gone, and the log says why */
 	AUDIT_TAMPER, /* something was changed, or cannot be explained */
 };
 
 struct audit_finding {
 	enum audit_level level;
 	const char *kind; /* one word, for programs: "link", "signature", ... */
-	uint64_t seq;     /* the record it was met at */
+	uint64_t seq;     /* the record at which it was found */
 	uint64_t segment, offset;
 	const char *text; /* for people */
 };
 typedef void audit_report(void *state, const struct audit_finding *f);
 
-/* How it ended. */
+/* The result. */
 struct audit_verdict {
 	uint64_t records, bytes, segments, epochs, purged;
 	uint64_t first, last; /* seqs */
-	uint64_t unsigned_from; /* records from here on carry no signature yet */
+	uint64_t unsigned_from; /* records from here on are not signed yet */
 	uint64_t strays; /* files of the directory that are no part of the log */
 	uint64_t findings[3];   /* per audit_level */
 	uint8_t link[AUDIT_HASH], pin[AUDIT_HASH], log_id[AUDIT_ID];
 	bool pinned;   /* the given pin is the log's, and the chain holds */
 	bool seeded;   /* the aggregate fits the seed */
 	bool anchored; /* the anchor is in the log */
-	bool partial;  /* by the options a part of the log alone was read */
-	bool ended;    /* by the head, or the anchor, nothing is cut off */
+	bool partial;  /* the options asked for a part of the log only */
+	bool ended;    /* the head, or the anchor, says that nothing is cut
+			* off */
 };
 
 enum audit_outcome {
@@ -59,14 +60,14 @@ enum audit_outcome {
 };
 enum audit_outcome audit_outcome(const struct audit_verdict *v);
 
-/* A directory, with its head and spine; the head is read under the lock, so
- * that writers may go on meanwhile. -ENODATA: there is no log; -errno when it
- * cannot be read. */
+/* Verifies a directory with its head and spine. The head is read under the
+ * lock, so writers may go on. -ENODATA: there is no log; -errno when it cannot
+ * be read. */
 int audit_verify_dir(int dirfd, const struct audit_trust *trust,
 	audit_report *report, void *state, struct audit_verdict *v,
 	struct diag *d);
 
-/* Segments alone, as they come out of the reader. */
+/* Verifies only segments, as the reader shows them. */
 int audit_verify_reader(struct audit_reader *r, const struct audit_trust *trust,
 	audit_report *report, void *state, struct audit_verdict *v,
 	struct diag *d);

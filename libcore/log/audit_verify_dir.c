@@ -15,7 +15,7 @@
 #include "log/audit_verify_in.h"
 #include "base/str.h"
 
-/* What the head is to sign with is what the log announced. */
+/* Does the head sign with the key that the log announced? */
 static bool keys_fit(const struct audit_check *c, const struct audit_head *h)
 {
 	uint8_t pk[AUDIT_PK];
@@ -27,15 +27,15 @@ static bool keys_fit(const struct audit_check *c, const struct audit_head *h)
 		(!c->has_secret || memcmp(h->enext, c->secret, AUDIT_HASH) == 0);
 }
 
-/* The head's word alone is none: records of this boot prove that the machine has
- * not gone down since. */
+/* Did the machine go down? The head's word is not enough: records of this boot
+ * prove that it did not. */
 static bool went_down(const struct audit_check *c, const struct audit_extent *s)
 {
 	return s->rebooted && memcmp(c->boot_id, s->boot_id, AUDIT_ID) != 0;
 }
 
-/* Of what was not yet on the disk a machine that goes down loses either: some
- * records, or what the head knew of them. */
+/* A machine that goes down loses, of what was not on the disk yet, either
+ * records or the head's knowledge of them. */
 static void tell_apart(struct audit_check *c, const struct audit_extent *s)
 {
 	const bool less = c->next > s->head.next;
@@ -79,7 +79,7 @@ static void check_head(struct audit_check *c, const struct audit_extent *s)
 		return;
 	}
 	c->v->ended = true;
-	/* The next writer would take it for a loss. */
+	/* The next writer would take this for a loss. */
 	if (h->end > s->size)
 		audit_find(c, AUDIT_TAMPER, "head", NULL,
 			"the head knows of %llu bytes in the last segment,"
@@ -105,8 +105,8 @@ static void check_head(struct audit_check *c, const struct audit_extent *s)
 	}
 }
 
-/* A header and a checkpoint tell what they follow, so that a kept one proves its
- * own link, which an anchor may be. */
+/* A header and a checkpoint name the record before them, so that a kept one
+ * proves its own link, which may be an anchor. */
 static void check_kept(struct audit_check *c, const struct audit_record *r)
 {
 	const struct cbor_item *item = audit_bytes(
@@ -140,7 +140,7 @@ __attribute__((noinline)) int audit_check_spine(
 	int got, fd = openat(dirfd, "spine",
 		O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 
-	/* What has no end is not read; among the files it is told of. */
+	/* A file without an end is not read; it is reported as a stray. */
 	if (fd < 0)
 		return errno == ENOENT || errno == ELOOP || errno == ENXIO
 			? 0
@@ -166,7 +166,7 @@ __attribute__((noinline)) int audit_check_spine(
 		if (rec.type == AUDIT_HEADER) {
 			audit_check_header(c, &rec);
 		} else if (rec.type == AUDIT_CKPT) {
-			/* What was between is in the checkpoint. */
+			/* The checkpoint includes the records between. */
 			c->agg_known = false;
 			audit_check_ckpt(c, &rec);
 		}
@@ -178,8 +178,8 @@ __attribute__((noinline)) int audit_check_spine(
 	return got;
 }
 
-/* With something outside to hold it against, nothing at all is what is left of a
- * log that was taken away. */
+/* If pin, seed or anchor is given, an empty directory means that the log was
+ * taken away. */
 static int verify_nothing(struct audit_check *c, struct diag *d)
 {
 	const struct audit_trust *t = c->trust;

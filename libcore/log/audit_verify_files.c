@@ -11,8 +11,8 @@
 #include "log/audit_extent_in.h"
 #include "log/audit_verify_in.h"
 
-/* What lies beyond the head's end: a record that was written and not yet
- * noted, or a part of one. */
+/* Bytes beyond the head's end: a record that was written and not yet noted, or
+ * a part of one. */
 static void check_beyond(
 	struct audit_check *c, int dirfd, const struct audit_extent *e)
 {
@@ -53,7 +53,7 @@ static void check_beyond(
 		whole++;
 	}
 	if (whole)
-		/* One is what a kill leaves, and it is the next one. */
+		/* A kill leaves at most one such record, the next one. */
 		audit_find(c,
 			whole > 1 || !follows ? AUDIT_TAMPER : AUDIT_NOTE,
 			"adopted", NULL,
@@ -74,8 +74,9 @@ struct strays {
 	bool went_down;
 };
 
-/* A writer that dies as it begins a segment leaves its header, the reason for it,
- * or what the machine kept of them: no whole record that says what ran. */
+/* Does the segment hold only its beginning: the header, the reason for it, or
+ * what the machine kept of them? A writer that died as it began it leaves that;
+ * no record in it tells of a command. */
 static bool holds_beginning(const struct strays *all, const struct audit_stray *s)
 {
 	autobuf struct buf b = BUF_INIT(AUDIT_ORPHAN_MAX);
@@ -97,12 +98,12 @@ static bool holds_beginning(const struct strays *all, const struct audit_stray *
 	return true;
 }
 
-/* A segment that the head does not know. */
+/* Reports a segment that the head does not know. */
 static void tell_segment(const struct strays *all, const struct audit_stray *s)
 {
 	const struct audit_extent *e = all->extent;
 	const struct audit_record at = {.seq = s->first, .segment = s->first};
-	/* The machine may have lost what the head knew of the one before. */
+	/* The machine may have lost the end of the segment before. */
 	const bool next = s->first <= e->head.next ||
 		(all->went_down && s->first <= all->check->next);
 

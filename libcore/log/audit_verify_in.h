@@ -6,14 +6,14 @@
 
 #include "log/audit_verify.h"
 
-/* A record that was expunged, or an event that says so. */
+/* An expunged record, or an event about one. */
 struct audit_purge {
 	uint64_t seq, by;
 };
 enum { AUDIT_PURGES = 65536 };
 
-/* Headers carry links, recover and pruned records explain what is missing; of the other
- * kinds the chain needs no more than where they stand. */
+/* Kinds that the chain needs: headers carry links, recover and pruned records
+ * explain what is missing; of other kinds it only needs the place. */
 enum { AUDIT_LINKS = 1 << AUDIT_HEADER | 1 << AUDIT_RECOVER | 1 << AUDIT_PRUNED };
 
 struct audit_extent;
@@ -28,48 +28,48 @@ struct audit_check {
 	uint8_t link[AUDIT_HASH];
 	bool started;       /* a record was seen */
 	bool segment_start; /* the next record must be a header */
-	/* Segments without a record, which the next header has to explain. */
+	/* Segments without a record, for the next header to explain. */
 	uint64_t hollow, hollow_first, segment;
 	bool named;         /* segments are files named after it */
-	bool spined;        /* the state came out of the spine */
+	bool spined;        /* the state came from the spine */
 
-	/* Records that are not there, which a recover record must explain. */
+	/* Missing records, for a recover record to explain. */
 	bool gap;
 	uint64_t gap_expect, gap_found;
 	uint64_t gap_segment, gap_offset;
 
-	/* What was before the first segment, which a pruned record must
-	 * explain. */
+	/* Records before the first segment, for a pruned record to explain. */
 	bool prefix;
 	uint64_t prefix_last;
 	uint8_t prefix_link[AUDIT_HASH];
 
-	/* What was deleted, by the word of pruned records: up to which record, and
-	 * when. Of the anchored record they say when, and perhaps the link. */
+	/* Deletions, as pruned records tell: the last deleted record, and when.
+	 * For the anchored record the time and perhaps the link. */
 	uint64_t deleted_last, deleted_wall, anchor_wall;
 	bool deleted, anchor_rowed;
-	bool anchor_spined; /* the spine holds its very body */
+	bool anchor_spined; /* the spine holds the body itself */
 	bool anchor_failed;
 
-	/* A segment that did not end with a record; the writer must have seen it
-	 * and gone on in another one. */
+	/* A segment that did not end with a record; its writer must have seen
+	 * that, and gone on in another one. */
 	uint64_t torn, torn_segment, torn_offset;
-	bool cut; /* the last record is whole but for zeros in its link */
-	/* So many bytes within the segment are no records. Whatever follows in it
-	 * is lost with them if the machine went down, else forged. */
+	bool cut; /* the last record is whole, except for zeros in its link */
+	/* So many bytes within the segment are no records. Later records in it
+	 * are lost with them if the machine went down, else forged. */
 	uint64_t hole;
 
 	uint8_t pk[AUDIT_PK], log_id[AUDIT_ID], boot_id[AUDIT_ID];
-	bool same_boot; /* the segment was begun in that of the one before */
+	bool same_boot; /* the segment was begun in the boot of the one
+			 * before */
 	bool has_pk, epoch_unsure;
 	uint64_t epoch, epoch_first;
 	uint64_t wall, boot;
 
-	/* With the seed. The aggregate is unknown after a loss, until the next
+	/* With the seed. After a loss the aggregate is unknown until the next
 	 * checkpoint states it. */
 	bool has_secret, agg_known, agg_failed;
 	uint8_t secret[AUDIT_HASH], rk[AUDIT_HASH], agg[AUDIT_HASH];
-	uint8_t first_rk[AUDIT_HASH]; /* as the epoch began */
+	uint8_t first_rk[AUDIT_HASH]; /* at the beginning of the epoch */
 	/* Before the record that is being checked. */
 	uint8_t prev_link[AUDIT_HASH], prev_agg[AUDIT_HASH];
 
@@ -79,7 +79,7 @@ struct audit_check {
 	size_t purged_count, ordered_count;
 };
 
-/* Where a finding was met: r may be NULL. */
+/* Reports a finding at r, which may be NULL. */
 __attribute__((format(printf, 5, 6))) void audit_find(struct audit_check *c,
 	enum audit_level level, const char *kind, const struct audit_record *r,
 	const char *fmt, ...);
@@ -89,16 +89,16 @@ void audit_check_begin(struct audit_check *c, const struct audit_trust *trust,
 void audit_check_release(struct audit_check *c);
 #define autocheck autoclean(audit_check_release)
 
-/* One record in its order; one thing that is none. */
+/* Checks one record in order; or one thing that is no record. */
 void audit_check_record(struct audit_check *c, const struct audit_record *r);
 void audit_check_other(struct audit_check *c, int got,
 	const struct audit_damage *damage);
-/* All that the reader gives. */
+/* Checks all that the reader gives. */
 int audit_check_all(
 	struct audit_check *c, struct audit_reader *r, struct diag *d);
-/* The hole is what the machine lost, or it is not. */
+/* Decides whether the hole is a loss of the machine. */
 void audit_check_hole(struct audit_check *c, bool lost);
-/* No more records. */
+/* Checks the end of the records. */
 void audit_check_end(struct audit_check *c);
 
 /* The parts of audit_check_record. */
@@ -108,7 +108,7 @@ void audit_check_ckpt(struct audit_check *c, const struct audit_record *r);
 void audit_check_recover(struct audit_check *c, const struct audit_record *r);
 void audit_check_pruned(struct audit_check *c, const struct audit_record *r);
 
-/* The public key, log and secrets of the first epoch. */
+/* Takes the public key, log and secrets of the first epoch. */
 void audit_check_identity(struct audit_check *c, const uint8_t *pk,
 	const uint8_t *log_id, const struct audit_record *r);
 
@@ -119,16 +119,16 @@ struct audit_payload {
 };
 int audit_payload_parse(
 	struct audit_payload *p, const uint8_t *bytes, size_t n);
-/* Takes the keys of the next epoch out of it. */
+/* Takes the keys of the next epoch from a checkpoint. */
 void audit_check_turn(
 	struct audit_check *c, const struct audit_payload *p, uint64_t first);
 
-/* Walks the spine, the headers and checkpoints of deleted segments, up to the
+/* Walks the spine (headers and checkpoints of deleted segments) up to the
  * record before. */
 int audit_check_spine(struct audit_check *c, int dirfd, uint64_t before,
 	struct diag *d);
 
-/* What is in the directory beside the segments that were read. */
+/* Checks the files beside the segments that were read. */
 int audit_check_files(struct audit_check *c, int dirfd,
 	const struct audit_extent *e, bool went_down, struct diag *d);
 

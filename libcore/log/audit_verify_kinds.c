@@ -15,7 +15,7 @@ static const uint8_t *bytes_of(
 	return item && item->n == n ? item->bytes : NULL;
 }
 
-/* The keys of the epoch that begins; sk is the one it signs with. */
+/* Turns to the keys of the next epoch; sk is its signing key. */
 static void turn_secret(struct audit_check *c, uint8_t sk[static AUDIT_HASH])
 {
 	keys_epoch(&c->hw, c->secret, c->rk, sk, c->secret);
@@ -45,15 +45,14 @@ void audit_check_identity(struct audit_check *c, const uint8_t *pk,
 	c->has_secret = c->agg_known = true;
 }
 
-/* May a checkpoint be missing here: lost, or before what the spine is of? */
+/* May a checkpoint be missing here: lost, or before the spine begins? */
 static bool may_lack_one(const struct audit_check *c)
 {
 	return c->gap || (c->spined && !c->started);
 }
 
-/* A checkpoint may be among what was lost when the machine went down, and the
- * head may know the next key already. That it is the log's own the seed tells,
- * and nothing else does. */
+/* When the machine went down a checkpoint may be lost while the head knows the
+ * next key already. Only the seed proves that this key is the log's own. */
 static bool seed_knows(struct audit_check *c, const struct audit_record *r,
 	const uint8_t *pk)
 {
@@ -62,7 +61,7 @@ static bool seed_knows(struct audit_check *c, const struct audit_record *r,
 	uint8_t sk[AUDIT_HASH], own[AUDIT_PK];
 	bool known;
 
-	/* Signatures are brought to the disk one by one. */
+	/* Signatures reach the disk one by one. */
 	if (!c->has_secret || !may_lack_one(c) || epoch <= c->epoch ||
 		epoch - c->epoch > LOST_MAX)
 		return false;
@@ -193,8 +192,8 @@ void audit_check_turn(
 		turn_secret(c, (uint8_t[AUDIT_HASH]){0});
 }
 
-/* After a loss the checkpoint's word is taken, of its epoch's first record, too,
- * and what comes after it is checked again. */
+/* After a loss the checkpoint's own statement counts, also about the first
+ * record of its epoch, and what follows is checked again. */
 static void resume_aggregate(struct audit_check *c,
 	const struct audit_record *r, const struct audit_payload *p)
 {
@@ -230,7 +229,7 @@ static void check_range(struct audit_check *c, const struct audit_record *r,
 {
 	bool first_fits = p->first == c->epoch_first;
 
-	/* Of a log read from its middle, the first epoch may have begun
+	/* In a log that is read from its middle, the first epoch may have begun
 	 * before. */
 	if (c->epoch_unsure)
 		first_fits = p->first <= c->epoch_first;
@@ -265,7 +264,7 @@ void audit_check_ckpt(struct audit_check *c, const struct audit_record *r)
 	}
 	check_range(c, r, &p);
 	if (c->spined && !c->started) {
-		/* In the spine there are only its own kind. */
+		/* The spine holds only records of its own kinds. */
 	} else if (memcmp(p.link, c->prev_link, AUDIT_HASH) != 0) {
 		audit_find(c, AUDIT_TAMPER, "checkpoint", r,
 			"epoch %llu: the records are not those that were"
@@ -352,7 +351,7 @@ void audit_check_recover(struct audit_check *c, const struct audit_record *r)
 	}
 }
 
-/* Of all that is deleted the first record is 0. */
+/* Of everything deleted the first record is 0. */
 static void note_row(struct audit_check *c, uint64_t wall, uint64_t last,
 	const uint8_t *link)
 {
@@ -372,7 +371,7 @@ static void note_row(struct audit_check *c, uint64_t wall, uint64_t last,
 	c->deleted = true;
 }
 
-/* [first, last, link]: one of them must be what was before our first. */
+/* [first, last, link]: one row must be what was before our first record. */
 void audit_check_pruned(struct audit_check *c, const struct audit_record *r)
 {
 	const struct audit_field *f = audit_field(r, AUDIT_K_PRUNED);

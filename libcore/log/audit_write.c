@@ -22,7 +22,7 @@
 #include "base/str.h"
 
 enum {
-	MANY = 64,  /* more than are written before a command is started */
+	MANY = 64,  /* more records than before a command's start */
 	SPINS = 64, /* yields before sleeping for the lock */
 	NAP_NS = 100000,
 	NAP_MAX_NS = 3200000,
@@ -42,8 +42,8 @@ void audit_now(const struct audit_log *log, uint64_t *wall, uint64_t *boot)
 	*boot = clock_ns(CLOCK_BOOTTIME);
 }
 
-/* A writer of one record after the other would else ask the kernel for memory
- * each time. */
+/* Keeps the memory, because a writer of many records would ask the kernel for
+ * it each time. */
 void audit_rec_release(struct audit_rec *r)
 {
 	struct buf *spare = &r->log->spare;
@@ -122,11 +122,11 @@ static int take_lock(const struct audit_log *log, struct diag *d)
 	return -ETIMEDOUT;
 }
 
-/* While the lock is held there are keys on the stack: not to be written to a
- * swap area, and nothing for another process of the same user to look at. The
- * kernel may lock less than that, or nothing; the keys are wiped in any case.
- * Who writes many records one after the other starts nothing between them, and
- * is left as it is until the log is closed. */
+/* While the lock is held there are keys on the stack, which must not be swapped
+ * out and which no other process of the same user may read. The kernel may lock
+ * less than that, or nothing; the keys are wiped in any case. A writer of many
+ * records starts nothing between them, so its guard stays until the log is
+ * closed. */
 static void guard_keys(struct audit_log *log)
 {
 	enum { BELOW = 48 << 10, ABOVE = 16 << 10 };
@@ -175,7 +175,7 @@ int audit_lock_head(struct audit_log *log, struct diag *d)
 		"audit log: the head is deleted again and again");
 }
 
-/* Says in the log that the boot clock began anew. */
+/* Records that the boot clock began anew. */
 static int note_boot(struct audit_log *log, struct audit_head *h, struct diag *d)
 {
 	autorec struct audit_rec r = AUDIT_REC(log, AUDIT_EVENT);
@@ -280,7 +280,7 @@ void audit_head_step(const struct audit_log *log, struct audit_head *h,
 	h->ckpt_wall = wall;
 }
 
-/* What a body begins with, now that seq and time are known. */
+/* Writes the beginning of a body, because seq and time are known now. */
 static void put_intro(struct buf *b, const struct audit_rec *r, uint64_t seq,
 	uint64_t wall, uint64_t boot)
 {
@@ -295,8 +295,8 @@ static void put_intro(struct buf *b, const struct audit_rec *r, uint64_t seq,
 	cbor_put_uint(b, boot);
 }
 
-/* A frame that did not fit is taken back, so that the next writer finds the
- * log as the head says; if even that fails, recovery will see to it. */
+/* Takes back a frame that did not fit, so that the next writer finds the log as
+ * the head says; if even that fails, recovery handles it. */
 static int write_frame(struct audit_log *log, const struct audit_head *h,
 	const struct buf *frame, struct diag *d)
 {
@@ -365,7 +365,7 @@ static bool checkpoint_due(const struct audit_log *log, const struct audit_head 
 {
 	if (h->next - h->epoch_first >= log->cfg.epoch_records)
 		return true;
-	/* Unsigned: a clock that went back is due, too. */
+	/* Unsigned, so that a clock that went back makes it due, too. */
 	return log->wall - h->ckpt_wall > 60 * second;
 }
 
@@ -377,8 +377,8 @@ static bool rotation_due(const struct audit_log *log, const struct audit_head *h
 		log->wall - h->segment_wall > log->cfg.segment_age;
 }
 
-/* After fdatasync said no, the pages it gave up on count as clean: a second
- * call would lie. So the segment is left as it is and another one begun. */
+/* After fdatasync fails, the pages that it gave up count as clean, and a second
+ * call would lie. So the segment stays as it is, and another one is begun. */
 static int sync_failed(struct audit_log *log, int err, struct diag *d)
 {
 	struct audit_head h;
@@ -432,7 +432,7 @@ int audit_append(struct audit_log *log, struct audit_rec *r, bool must_sync,
 	err = audit_lock(log, &h, d);
 	if (err)
 		return err;
-	/* An end record takes what room there is, and no new file. */
+	/* An end record uses the room that was kept, and no new file. */
 	if (r->type != AUDIT_END && rotation_due(log, &h)) {
 		err = audit_segment_begin(log, &h, NULL, d);
 		if (!err)

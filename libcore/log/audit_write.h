@@ -33,16 +33,16 @@
 #include "log/keys_in.h"
 #include "redact/redact.h"
 
-/* When the log is brought to the disk. A denial always is, except with NONE. */
+/* When the log is synced to the disk. A denial always is, except with NONE. */
 enum audit_sync {
 	AUDIT_SYNC_CKPT, /* with every checkpoint; the default */
 	AUDIT_SYNC_NONE,
 	AUDIT_SYNC_ALWAYS, /* after each record, outside the lock */
 };
 
-/* Zero means the default everywhere. */
+/* Zero means the default. */
 struct audit_config {
-	uint64_t stream_cap;    /* bytes kept of a stream: 1 MiB */
+	uint64_t stream_cap;    /* bytes kept of a stream; default 1 MiB */
 	uint64_t segment_bytes; /* 64 MiB */
 	uint64_t segment_age;   /* ns: 30 days */
 	uint64_t keep_bytes;    /* of all segments, when another one begins: a
@@ -52,7 +52,7 @@ struct audit_config {
 	enum audit_sync sync;
 	/* Wall and boot clock in ns, for tests; NULL: the kernel's. */
 	void (*now)(uint64_t *wall, uint64_t *boot);
-	/* As if there were a swap area, for tests. */
+	/* Assume a swap area, for tests. */
 	bool swaps;
 };
 
@@ -61,42 +61,43 @@ struct audit_log {
 	int dirfd, headfd, segfd;
 	uid_t uid;
 	uint64_t segment; /* first seq of the open segment */
-	uint64_t held;    /* bytes of disk that it takes */
+	uint64_t held;    /* bytes that the segment takes on the disk */
 	struct audit_config cfg;
 	struct keys_hw hw;
-	unsigned appended;   /* by this process */
-	bool dumpable;       /* so is the process, but while it holds keys */
+	unsigned appended;   /* records appended by this process */
+	bool dumpable;       /* the process's dumpable state, while it holds
+			      * keys */
 	bool guarded;        /* the stack is locked in memory */
 	uint64_t wall, boot; /* when the lock was taken last */
 	uint8_t boot_id[AUDIT_ID];
 	struct buf spare;    /* memory of the last record */
-	struct redact plain; /* for what belongs to no command */
-	struct audit_exec *exec; /* the one begun last, for its secrets */
+	struct redact plain; /* for records that belong to no command */
+	struct audit_exec *exec; /* the command begun last, for its secrets */
 };
 #define AUDIT_LOG_INIT                                                         \
 	((struct audit_log){.dirfd = -1, .headfd = -1, .segfd = -1})
 
-/* Opens the log kept in dirfd (which stays the caller's), or creates one with
- * a fresh seed that is thrown away. cfg may be NULL. -EPERM when the directory
- * or a file in it is not private to uid. */
+/* Opens the log in dirfd (which stays the caller's), or creates one with a new
+ * seed that is thrown away. cfg may be NULL. -EPERM when the directory or a
+ * file in it is not private to uid. */
 int audit_open(struct audit_log *log, int dirfd, uid_t uid,
 	const struct audit_config *cfg, struct diag *d);
 void audit_close(struct audit_log *log);
 
-/* Begins the log of an empty directory and hands out its seed, to be kept off
- * this machine, and the fingerprint of its first public key. -EEXIST when
- * there is a log already. */
+/* Begins a log in an empty directory and hands out its seed, to be kept
+ * elsewhere, and the fingerprint of its first public key. -EEXIST when there is
+ * a log. */
 int audit_seal(struct audit_log *log, int dirfd, uid_t uid,
 	const struct audit_config *cfg, uint8_t seed[static AUDIT_HASH],
 	uint8_t pin[static AUDIT_HASH], struct diag *d);
 
-/* A session's 16 bytes from its name: a UUID or 32 hex digits are taken as
- * they are, any other name by its hash. */
+/* A session's 16 bytes: a name that is a UUID or 32 hex digits is taken as it
+ * is, another name is hashed. */
 void audit_session(uint8_t session[static AUDIT_ID], const char *name);
 
-/* What is known before a command runs. Everything but argv may be missing. */
+/* Facts that are known before a command runs. All but argv may be missing. */
 struct audit_start {
-	const char *session; /* its name */
+	const char *session; /* the session's name */
 	const char *const *argv;
 	size_t argc;
 	const char *cwd, *exe;
@@ -107,19 +108,21 @@ struct audit_start {
 	const char *rollback;      /* how it is to be taken back, or NULL */
 	const uint8_t *policy_sha; /* 32 bytes */
 	const char *const *env;    /* NAME=VALUE kept for the child, or NULL */
-	size_t env_untold;         /* so many at its end are not recorded */
-	bool script; /* standard input is what a shell is to run */
+	size_t env_untold;         /* so many variables at its end are not
+				    * recorded */
+	bool script; /* standard input is the script of a shell */
 };
 
-/* What redaction knows beyond its built-in patterns. */
+/* Facts for redaction, beside its built-in patterns. */
 struct audit_secrets {
-	const char *const *env; /* NAME=VALUE: values of secret-named ones */
-	const struct policy_redacts *policy; /* its lines; or NULL */
+	const char *const *env; /* NAME=VALUE: values of variables with a
+				 * secret's name */
+	const struct policy_redacts *policy; /* the policy's lines; or NULL */
 };
 
-/* How it ended. */
+/* The end of a command. */
 struct audit_end {
-	int exit_code; /* -1: none, it died of signal */
+	int exit_code; /* -1: none, because a signal ended it */
 	int signal;
 	const struct rusage *usage; /* of the tree, or NULL */
 	unsigned flags;             /* AUDIT_TIMEOUT, AUDIT_OOM, ... */
@@ -128,8 +131,8 @@ struct audit_end {
 
 struct audit_stream;
 
-/* One command being recorded. About 200 bytes, then per stream in use what it
- * holds: at most 4 KiB held back, 32 KiB waiting to be written. */
+/* A command that is being recorded. About 200 bytes, and for each stream in use
+ * at most 4 KiB held back and 32 KiB waiting to be written. */
 struct audit_exec {
 	struct audit_log *log;
 	uint64_t id; /* the seq of its start record */
@@ -142,28 +145,27 @@ struct audit_exec {
 };
 #define AUDIT_EXEC_INIT ((struct audit_exec){0})
 
-/* Writes the start record and synchronises as configured. secrets may be
- * NULL. x is to be released after any result. */
+/* Writes the start record and syncs as configured. secrets may be NULL. x must
+ * be released after any result. */
 int audit_start(struct audit_exec *x, struct audit_log *log,
 	const struct audit_start *start, const struct audit_secrets *secrets,
 	struct diag *d);
 
-/* A command that will not run: its start record, brought to the disk, and the
- * n bytes that it would have read. As after audit_start(), x is to be released. */
+/* Records a command that will not run: its start record, synced, and the n
+ * bytes that it would have read. x must be released, as after audit_start(). */
 int audit_deny(struct audit_exec *x, struct audit_log *log,
 	const struct audit_start *start, const struct audit_secrets *secrets,
 	const char *text, size_t n, struct diag *d);
 
-/* Bytes of a stream, in their order. For AUDIT_WINSIZE and AUDIT_SIGNAL use
- * the two calls below. */
+/* Bytes of a stream, in order. AUDIT_WINSIZE and AUDIT_SIGNAL have the calls
+ * below. */
 int audit_io(struct audit_exec *x, enum audit_io stream, const void *bytes,
 	size_t n, struct diag *d);
-/* Typed while the terminal does not echo: only that something was typed. */
+/* Keys were typed while the terminal did not echo: records only that. */
 int audit_io_hidden(struct audit_exec *x, struct diag *d);
-/* n bytes of the stream passed that nobody looked at; what comes now are its
- * last. They count in its total and are not in the log, and the stream has no
- * hash: what
- * was put aside for the last half goes for what comes. */
+/* n bytes of the stream passed unseen, and the next bytes are its last. They
+ * count in its total and are not in the log; the stream has no hash. The bytes
+ * that were kept as the last half are dropped for the coming ones. */
 int audit_io_skip(struct audit_exec *x, enum audit_io stream, uint64_t n,
 	struct diag *d);
 int audit_winsize(struct audit_exec *x, unsigned cols, unsigned rows,
@@ -171,49 +173,48 @@ int audit_winsize(struct audit_exec *x, unsigned cols, unsigned rows,
 int audit_signal(struct audit_exec *x, int sig, struct diag *d);
 
 /* Milliseconds until audit_tick has something to write, or -1: a timeout for
- * the caller's poll. audit_tick writes what has waited long enough. */
+ * poll. audit_tick writes what has waited long enough. */
 int audit_due(const struct audit_exec *x);
 int audit_tick(struct audit_exec *x, struct diag *d);
 
 /* Flushes every stream and writes the end record. */
 int audit_end(struct audit_exec *x, const struct audit_end *end, struct diag *d);
-/* Before audit_close of its log. */
+/* Call it before audit_close of the log. */
 void audit_exec_release(struct audit_exec *x);
 
-/* A fact beside a command: text, or number when text is NULL. */
+/* A fact of an event: text, or number when text is NULL. */
 struct audit_fact {
 	const char *key, *text;
 	uint64_t number;
 };
 
-/* "policy.load", "session.open", "relax", ... session may be NULL; exec is the
- * id of the command it belongs to, or 0. */
+/* Records "policy.load", "session.open", "relax", ... session may be NULL; exec
+ * is the command's id, or 0. */
 int audit_event(struct audit_log *log, const char *session, uint64_t exec,
 	const char *name, const struct audit_fact *facts, size_t n,
 	struct diag *d);
 
-/* Signs what was written since the last checkpoint; nothing when there is
- * nothing. At the end of a session. */
+/* Signs what was written since the last checkpoint, if anything was. For the
+ * end of a session. */
 int audit_checkpoint(struct audit_log *log, struct diag *d);
 
-/* Ends the live segment and begins the next one. */
+/* Ends the live segment and begins the next. */
 int audit_rotate(struct audit_log *log, struct diag *d);
 
-/* The log as it stands: "aud1 <log id> <seq> <link> <SHA-256 of pk_0>" is made
- * of it. Takes the lock for reading; the keys are wiped from *head. */
+/* The present state of the log, for "aud1 <log id> <seq> <link> <SHA-256 of
+ * pk_0>". Takes the lock for reading; the keys are wiped from *head. */
 int audit_peek(struct audit_log *log, struct audit_head *head, struct diag *d);
 
-/* Deletes the oldest closed segments until at most keep_bytes remain, and
- * those that ended before keep_since (wall ns); what proves the key chain is
- * copied to the file "spine", and a pruned record says what went. Nothing is
- * done with dry. The number of segments (to be) deleted, or -errno. */
+/* Deletes the oldest closed segments until at most keep_bytes remain, and those
+ * that ended before keep_since (wall ns). What proves the key chain is copied
+ * to the file "spine", and a pruned record tells what was deleted. With dry
+ * nothing is done. Returns the number of segments, or -errno. */
 int audit_vacuum(struct audit_log *log, uint64_t keep_bytes,
 	uint64_t keep_since, bool dry, struct diag *d);
 
-/* Takes the contents of one record out for good; the chain still verifies, and
- * an event says that it was done. -ENOENT: no such record; -EPERM: it is a
- * header, a checkpoint or the like, without which nothing verifies. With dry,
- * says so and does nothing. */
+/* Removes the contents of one record for good; the chain still verifies, and an
+ * event records it. -ENOENT: no such record; -EPERM: a header, a checkpoint or
+ * the like, without which nothing verifies. With dry only checks. */
 int audit_expunge(struct audit_log *log, uint64_t seq, const char *reason,
 	bool dry, struct diag *d);
 

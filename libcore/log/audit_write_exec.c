@@ -33,7 +33,7 @@ static void session_id(
 
 void audit_session(uint8_t session[static AUDIT_ID], const char *name)
 {
-	/* To ask the processor what it can costs more than one hash. */
+	/* Asking the processor for its features costs more than one hash. */
 	const struct keys_hw hw = keys_hw_portable();
 
 	session_id(&hw, session, name);
@@ -63,7 +63,7 @@ static void put_cut(struct buf *out, const char *s, size_t n, bool *cut)
 	cbor_put_text(out, buf_str(&b), b.len);
 }
 
-/* How many arguments fit. */
+/* The number of arguments that fit. */
 static size_t args_kept(const struct audit_start *start)
 {
 	size_t total = 0;
@@ -78,7 +78,7 @@ static size_t args_kept(const struct audit_start *start)
 	return start->argc;
 }
 
-/* For one text that is redacted. */
+/* Room for one redacted text. */
 static struct buf *text_room(struct audit_rec *r, size_t max)
 {
 	buf_clear(&r->text);
@@ -86,7 +86,7 @@ static struct buf *text_room(struct audit_rec *r, size_t max)
 	return &r->text;
 }
 
-/* A redaction may be longer than what it hides. */
+/* A redaction may be longer than the hidden text. */
 static size_t redacted_max(size_t n)
 {
 	return 8 * n + 64;
@@ -120,11 +120,11 @@ static int put_argv(struct audit_rec *r, struct redact *secrets,
 	return out->err;
 }
 
-/* Map keys are ordered by their encoding: byte strings, then text, the short
- * before the long. */
+/* A pair of a map. Keys are ordered by their encoding: byte strings, then text,
+ * short before long. */
 struct pair {
 	const char *key, *value;
-	uint64_t number; /* or how long the value is */
+	uint64_t number; /* or the length of the value */
 	uint32_t key_len;
 	bool text; /* the key is UTF-8 */
 };
@@ -138,7 +138,7 @@ static int by_encoding(const struct pair *x, const struct pair *y)
 	return memcmp(x->key, y->key, x->key_len);
 }
 
-/* Puts a pair where it belongs in p[0..*n), unless its key is there. */
+/* Inserts a pair into p[0..*n), unless its key is there. */
 static struct pair *pairs_add(
 	struct pair *p, size_t *n, const char *key, size_t key_len)
 {
@@ -361,7 +361,7 @@ static void put_usage(struct buf *b, const struct rusage *u)
 	cbor_put_uint(b, (uint64_t)u->ru_nivcsw);
 }
 
-/* How often what was redacted. */
+/* Writes how often each kind was redacted. */
 static void put_redactions(struct audit_rec *r, const struct redact *secrets)
 {
 	struct pair p[REDACT_KINDS];
@@ -395,7 +395,7 @@ int audit_end(struct audit_exec *x, const struct audit_end *end, struct diag *d)
 	bool cut = false;
 	int lost = audit_streams_finish(x, &cut, d), err;
 
-	/* Output that found no room is no reason to leave out the end. */
+	/* Even without room for the output the end is recorded. */
 	cut = cut || lost;
 	audit_now(x->log, &wall, &boot);
 	audit_put_exec(&r, x);

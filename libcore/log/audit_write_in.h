@@ -12,13 +12,14 @@
 #include "log/audit_write.h"
 #include "base/cbor.h"
 
-/* A record on its way: its type and the pairs with keys above AUDIT_K_BOOT. */
+/* A record in the making: its type, and the pairs with keys above
+ * AUDIT_K_BOOT. */
 struct audit_rec {
 	struct audit_log *log;
 	enum audit_type type;
-	struct cbor_map map; /* of rest; the head byte is not used */
+	struct cbor_map map; /* of rest; its head byte is not used */
 	struct buf rest;
-	struct buf text; /* what is being redacted */
+	struct buf text; /* text while it is redacted */
 };
 #define AUDIT_REC(in, kind)                                                    \
 	((struct audit_rec){.log = (in),                                       \
@@ -28,34 +29,34 @@ struct audit_rec {
 		.text = BUF_INIT(AUDIT_BODY_MAX)})
 void audit_rec_release(struct audit_rec *r);
 #define autorec autoclean(audit_rec_release)
-/* The key of the value put next; returns where to put it. */
+/* Writes the key of the next value; returns the buf for the value. */
 struct buf *audit_rec_key(struct audit_rec *r, enum audit_key key);
 void audit_rec_text(struct audit_rec *r, enum audit_key key, const char *s);
 
 /* Takes the lock, reads the head, repairs what a dead writer left, and opens
  * the live segment. */
 int audit_lock(struct audit_log *log, struct audit_head *h, struct diag *d);
-/* The lock alone: for a log that is not there yet. */
+/* Only takes the lock: for a log that does not exist yet. */
 int audit_lock_head(struct audit_log *log, struct diag *d);
-/* Wipes *h. */
+/* Drops the lock and wipes *h. */
 void audit_unlock(struct audit_log *log, struct audit_head *h);
 
-/* Appends one record; its seq is h->next before. */
+/* Appends a record; its seq is h->next. */
 int audit_put(struct audit_log *log, struct audit_head *h, struct audit_rec *r,
 	struct diag *d);
-/* The same, but that the head is not written. */
+/* The same without writing the head. */
 int audit_put_untold(struct audit_log *log, struct audit_head *h,
 	const struct audit_rec *r, struct diag *d);
-/* Signs the open epoch, if anything is in it. */
+/* Signs the open epoch, if it has records. */
 int audit_put_checkpoint(
 	struct audit_log *log, struct audit_head *h, struct diag *d);
 
-/* lock, rotate when due, put, checkpoint when due, unlock, sync as configured
- * or when must_sync. *seq may be NULL. */
+/* Lock, rotate when due, put, checkpoint when due, unlock, sync as configured
+ * or with must_sync. *seq may be NULL. */
 int audit_append(struct audit_log *log, struct audit_rec *r, bool must_sync,
 	uint64_t *seq, struct diag *d);
 
-/* Brings the head forward over one record that is in the segment. */
+/* Moves the head over one record that is in the segment. */
 void audit_head_step(const struct audit_log *log, struct audit_head *h,
 	const uint8_t link[static AUDIT_HASH], size_t len, bool ckpt,
 	uint64_t wall);
@@ -63,47 +64,47 @@ int audit_head_write(
 	const struct audit_log *log, const struct audit_head *h, struct diag *d);
 
 /* Begins the segment named after h->next, which follows h->link, and makes it
- * the live one. why, or NULL, is the record behind its header: who dies before
- * both are on the disk leaves a head that knows of neither. */
+ * live. why, or NULL, is the record behind its header. A writer that dies
+ * before both are on the disk leaves a head that knows of neither. */
 int audit_segment_begin(struct audit_log *log, struct audit_head *h,
 	const struct audit_rec *why, struct diag *d);
 /* Opens the live segment if it is not open. -ENOENT. */
 int audit_segment_open(
 	struct audit_log *log, const struct audit_head *h, struct diag *d);
-/* A file of the log: private, regular, not a symlink, ours. */
+/* Opens a file of the log: private, regular, not a symlink, ours. */
 int audit_file_open(const struct audit_log *log, const char *name, int flags,
 	struct diag *d);
-/* How long the file is, and how many names it has. Its times are not
- * asked for: once they were, the kernel brings the exact time of the next write
- * into its journal, which costs more than the write. */
+/* The file's length and number of names. Its times are not asked for, because
+ * the kernel would then write the exact time of the next write to its journal,
+ * which costs more than the write. */
 int audit_file_size(int fd, uint64_t *size, uint64_t *held, uint32_t *links,
 	struct diag *d);
 
-/* Sees to it that what runs can be ended in the log: behind its end some disk is
- * allocated that starts may not use up, output by half, and ends all of it.
- * -ENOSPC when there is none; a file system that cannot allocate is left as it
- * is. */
+/* Keeps room for the end of what runs: disk space is allocated behind the end,
+ * which starts may not use, output by half, and ends completely. -ENOSPC when
+ * there is none; a file system that cannot allocate stays as it is. */
 int audit_keep_room(struct audit_log *log, const struct audit_head *h,
 	bool start, struct diag *d);
 
-/* Deletes what is too old, after a segment was begun. */
+/* Deletes old segments, after a new one was begun. */
 int audit_retain(struct audit_log *log, struct audit_head *h, struct diag *d);
 
-/* A new log, or a new beginning of one whose head is gone. seed may be NULL. */
+/* Begins a new log, or begins one anew whose head is gone. seed may be NULL. */
 int audit_keys_begin(struct audit_log *log, struct audit_head *h,
 	const uint8_t *seed, struct diag *d);
 
-/* The head could not be read: begin anew, behind whatever segments there are. */
+/* For a head that cannot be read: begins anew, behind the segments that
+ * exist. */
 int audit_recover_head(
 	struct audit_log *log, struct audit_head *h, struct diag *d);
-/* The live segment is missing or not as long as the head says. size is its
- * length, or -1. */
+/* For a live segment that is missing or not as long as the head says. size is
+ * its length, or -1. */
 int audit_recover_tail(struct audit_log *log, struct audit_head *h,
 	int64_t size, struct diag *d);
 
-/* Is the live segment whole up to the record that the head knows? When a machine
- * goes down a file may keep its length and lose some of what was in it: what was
- * written last is looked at. */
+/* Is the live segment whole up to the last record that the head knows? A file
+ * may keep its length and lose contents when a machine goes down, so the last
+ * bytes are looked at. */
 bool audit_ends_well(const struct audit_log *log, const struct audit_head *h);
 
 /* Is there a whole frame anywhere in p[0..n)? */

@@ -18,20 +18,20 @@
 
 enum { SPINE_MAX = 1 << 28 };
 
-/* What is deleted, and what remains of it. */
+/* The segments to be deleted, and what remains of them. */
 struct doomed {
 	struct buf spine;
-	uint64_t spined; /* seqs below it are in the spine already */
-	/* What the segment behind the one in hand follows: the one before its
-	 * first, by its header; and whether it says that the machine or the disk
-	 * lost what came behind the last. */
+	uint64_t spined; /* records below it are in the spine already */
+	/* The header of the segment behind the current one: the record that it
+	 * follows, and whether it says that the machine or the disk lost what
+	 * came later. */
 	uint64_t last;
 	uint8_t link[AUDIT_HASH];
 	bool lost;
-	struct buf rows; /* of the pruned record */
+	struct buf rows; /* rows of the pruned record */
 };
 
-/* Headers and checkpoints carry the key chain on. */
+/* Keeps headers and checkpoints, which carry the key chain on. */
 static void keep_frame(struct doomed *x, const struct audit_record *r)
 {
 	const struct audit_frame *f = &r->frame;
@@ -40,7 +40,7 @@ static void keep_frame(struct doomed *x, const struct audit_record *r)
 		return;
 	if (r->seq < x->spined)
 		return;
-	/* link ends the frame, so its beginning is known. */
+	/* link is the frame's end, so the beginning is known. */
 	buf_add(&x->spine, f->link + AUDIT_HASH - f->len, f->len);
 	x->spined = r->seq + 1;
 }
@@ -117,7 +117,7 @@ static int read_next(struct audit_log *log, struct doomed *x, uint64_t first,
 	return 0;
 }
 
-/* How many of the oldest segments are to go. */
+/* The number of the oldest segments to delete. */
 static int choose(struct audit_log *log, const uint64_t *firsts, int n,
 	uint64_t live, uint64_t keep_bytes, uint64_t keep_since)
 {
@@ -131,7 +131,8 @@ static int choose(struct audit_log *log, const uint64_t *firsts, int n,
 		if (!fstatat(log->dirfd, name, &st, AT_SYMLINK_NOFOLLOW))
 			total += (uint64_t)st.st_size;
 	}
-	/* The last one stays, live or not: of each that goes the next one tells. */
+	/* The last segment stays, live or not, because each deleted one is
+	 * explained by the next. */
 	for (; go + 1 < n && firsts[go] < live; go++) {
 		uint64_t ended;
 
@@ -147,8 +148,8 @@ static int choose(struct audit_log *log, const uint64_t *firsts, int n,
 	return go;
 }
 
-/* A row for each segment: whichever of them are gone when the deleting was
- * interrupted, the log begins behind one that is named. */
+/* Adds a row for each segment, so that whichever of them are gone when the
+ * deletion is interrupted, the log begins behind one that is named. */
 static void add_row(struct doomed *x)
 {
 	cbor_put_array(&x->rows, 3);
@@ -173,8 +174,8 @@ static void doomed_release(struct doomed *x)
 	buf_release(&x->rows);
 }
 
-/* First the spine, then the record, then the files: whatever is interrupted,
- * what is missing is explained. */
+/* Writes first the spine, then the record, and deletes last, so that an
+ * interruption leaves nothing unexplained. */
 static int prune(struct audit_log *log, struct audit_head *h,
 	const uint64_t *firsts, int go, struct diag *d)
 {
@@ -209,7 +210,7 @@ static int prune(struct audit_log *log, struct audit_head *h,
 	return err;
 }
 
-/* The number of segments that go, or -errno. */
+/* Deletes segments. Their number, or -errno. */
 static int prune_beyond(struct audit_log *log, struct audit_head *h,
 	uint64_t keep_bytes, uint64_t keep_since, bool dry, struct diag *d)
 {
@@ -236,7 +237,7 @@ int audit_vacuum(struct audit_log *log, uint64_t keep_bytes,
 	return err;
 }
 
-/* What may stay when nobody said: a tenth of the file system. */
+/* The default bound: a tenth of the file system. */
 static uint64_t usual_keep(int dirfd)
 {
 	const uint64_t most = UINT64_C(4) << 30;
@@ -249,7 +250,7 @@ static uint64_t usual_keep(int dirfd)
 	return tenth < most ? tenth : most;
 }
 
-/* A log that cannot be shortened goes on, and says so: damage in an old segment
+/* A log that cannot be shortened goes on and says so: damage in an old segment
  * is evidence, and no reason to stop. */
 int audit_retain(struct audit_log *log, struct audit_head *h, struct diag *d)
 {
@@ -270,14 +271,14 @@ int audit_retain(struct audit_log *log, struct audit_head *h, struct diag *d)
 	return audit_put(log, h, &r, d);
 }
 
-/* Where a record is. */
+/* The place of a record. */
 struct place {
 	uint64_t segment, offset, wall;
 	size_t len;
 	uint8_t leaf[AUDIT_HASH], link[AUDIT_HASH];
 };
 
-/* Without these nothing could be verified, or the purge not be explained. */
+/* Is the record needed for verifying, or for explaining the purge? */
 static bool indispensable(const struct audit_record *r)
 {
 	if (r->type == AUDIT_EVENT)
@@ -290,7 +291,7 @@ static int find_record(struct audit_log *log, const struct audit_head *h,
 	uint64_t seq, struct place *at, struct diag *d)
 {
 	autoreader struct audit_reader reader = AUDIT_READER_INIT;
-	/* The lock is ours already. */
+	/* The lock is held already. */
 	autoextent struct audit_extent e = {.good = true,
 		.head.segment = h->segment,
 		.limit = h->end};
@@ -369,7 +370,7 @@ static int write_without(const struct audit_log *log, int from, int to,
 	return err;
 }
 
-/* The segment anew, with [leaf, seq, by] where the record was. */
+/* Writes the segment anew, with [leaf, seq, by] in place of the record. */
 static int empty_record(struct audit_log *log, const struct place *at,
 	uint64_t seq, uint64_t by, struct diag *d)
 {
@@ -434,7 +435,8 @@ int audit_expunge(struct audit_log *log, uint64_t seq, const char *reason,
 		audit_unlock(log, &h);
 		return err;
 	}
-	/* Offsets of the live segment are in the head and in writers' hands. */
+	/* Offsets of the live segment are in the head and in writers'
+	 * memory. */
 	if (at.segment == h.segment)
 		err = audit_segment_begin(log, &h, NULL, d);
 	if (!err) {

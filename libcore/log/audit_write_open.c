@@ -115,7 +115,7 @@ int audit_keys_begin(struct audit_log *log, struct audit_head *h,
 	return 0;
 }
 
-/* Under the lock, with nothing there. */
+/* Seals an empty log, under the lock. */
 static int seal_empty(struct audit_log *log, uint8_t seed[static AUDIT_HASH],
 	uint8_t pin[static AUDIT_HASH], struct diag *d)
 {
@@ -185,7 +185,7 @@ int audit_mark_key(void *from, uint8_t key[static REDACT_KEY])
 
 	if (err)
 		return err;
-	/* A log that was begun before there were such keys. */
+	/* The log was begun before there were such keys. */
 	if (memcmp(h.mark, none, sizeof none) == 0) {
 		keys_mark(&log->hw, h.enext, h.mark);
 		err = audit_head_write(log, &h, NULL);
@@ -195,7 +195,7 @@ int audit_mark_key(void *from, uint8_t key[static REDACT_KEY])
 	return err;
 }
 
-/* What a checkpoint says: RFC 9052's COSE_Sign1 payload. */
+/* Builds a checkpoint's payload: RFC 9052's COSE_Sign1. */
 static int build_payload(const struct keys_hw *hw, struct buf *out,
 	const struct audit_head *h, uint64_t wall, struct diag *d)
 {

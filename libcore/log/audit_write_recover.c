@@ -18,11 +18,12 @@
 
 enum { SAMPLE = 4096 };
 
-/* What is said of a repair. */
+/* The report of a repair. */
 struct finding {
 	enum audit_why why;
-	uint64_t expect, found; /* seqs: the next one, by the head, by the log */
-	const uint8_t *bytes;   /* what was cut off */
+	uint64_t expect, found; /* seqs of the next record, by the head and by
+				 * the log */
+	const uint8_t *bytes;   /* the bytes that were cut off */
 	size_t len;
 };
 
@@ -43,8 +44,8 @@ static void tell(struct audit_rec *r, const struct audit_head *h,
 	cbor_put_bytes(&r->rest, f->bytes, sample);
 }
 
-/* It may stand where something else stood: the head knows of it when that is
- * gone for good. */
+/* Writes the report. It may stand in the place of cut bytes, so the head only
+ * knows of it when those are gone for good. */
 static int put_finding(struct audit_log *log, struct audit_head *h,
 	const struct finding *f, struct diag *d)
 {
@@ -58,7 +59,7 @@ static int put_finding(struct audit_log *log, struct audit_head *h,
 	return err ? err : audit_head_write(log, h, d);
 }
 
-/* Goes on in a new segment: the old one is evidence. */
+/* Goes on in a new segment, because the old one is evidence. */
 static int begin_after(struct audit_log *log, struct audit_head *h,
 	const struct finding *f, struct diag *d)
 {
@@ -70,8 +71,8 @@ static int begin_after(struct audit_log *log, struct audit_head *h,
 	return audit_segment_begin(log, h, &r, d);
 }
 
-/* Takes over the whole records at p that follow from the head. The number of
- * bytes taken. */
+/* Takes over the whole records at p that follow from the head. Returns their
+ * bytes. */
 static size_t adopt(struct audit_log *log, struct audit_head *h,
 	const uint8_t *p, size_t n, uint64_t *records)
 {
@@ -93,8 +94,8 @@ static size_t adopt(struct audit_log *log, struct audit_head *h,
 	return at;
 }
 
-/* The same of one record that lacks but a part of its link, which is known. The
- * number of the next one. */
+/* The same for one record that lacks only a part of its link, which can be
+ * computed. Returns the next seq. */
 static uint64_t adopt_cut(struct audit_log *log, struct audit_head *h,
 	const uint8_t *p, size_t n)
 {
@@ -145,13 +146,13 @@ static int pread_all(int fd, struct buf *b, uint64_t at, size_t n)
 	return 0;
 }
 
-/* Did the machine, since the head was written? */
+/* Did the machine go down since the head was written? */
 static bool went_down(const struct audit_log *log, const struct audit_head *h)
 {
 	return memcmp(h->boot_id, log->boot_id, AUDIT_ID) != 0;
 }
 
-/* Bytes beyond the head's end that are no records of ours. */
+/* Decides about bytes beyond the head's end that are no records of ours. */
 static int settle_rest(struct audit_log *log, struct audit_head *h,
 	uint64_t size, struct diag *d)
 {
@@ -170,11 +171,11 @@ static int settle_rest(struct audit_log *log, struct audit_head *h,
 	f.bytes = (const uint8_t *)b.data;
 	f.len = b.len;
 	f.why = AUDIT_WHY_TORN;
-	/* A file may keep its length and lose the end of what was in it: a
-	 * record that lacks but a part of its link is a cut one. */
+	/* A file may keep its length and lose its end: a record that lacks only
+	 * a part of its link counts as cut. */
 	for (filled = f.len; filled && !f.bytes[filled - 1];)
 		filled--;
-	/* One cut record is never longer than a record. */
+	/* A cut record is never longer than a record. */
 	if (size - h->end > AUDIT_FRAME_MAX ||
 		audit_frame_within(log->hw.crc, f.bytes, filled)) {
 		f.why = bad;
@@ -182,7 +183,7 @@ static int settle_rest(struct audit_log *log, struct audit_head *h,
 			f.expect = f.found = adopt_cut(log, h, f.bytes, b.len);
 		return begin_after(log, h, &f, d);
 	}
-	/* An append-only file cannot be cut; then it ends here. */
+	/* If an append-only file cannot be cut, the segment ends here. */
 	if (ftruncate(log->segfd, (off_t)h->end))
 		return begin_after(log, h, &f, d);
 	return put_finding(log, h, &f, d);
@@ -214,13 +215,15 @@ static int recover_longer(struct audit_log *log, struct audit_head *h,
 	f.found = h->next;
 	if (!err && h->end < size)
 		err = settle_rest(log, h, size, d);
-	/* One is what a kill leaves; more, only a machine that went down. */
+	/* A kill leaves at most one record; only a machine that went down
+	 * leaves more. */
 	if (!err && records > 1)
 		err = put_finding(log, h, &f, d);
 	return err;
 }
 
-/* The last whole record of a segment, as far as it can be told without keys. */
+/* The last whole record of a segment, as far as that can be told without
+ * keys. */
 struct last {
 	uint64_t seq, epoch;
 	uint8_t link[AUDIT_HASH], log_id[AUDIT_ID];
@@ -243,7 +246,7 @@ static void note_last(struct last *l, const struct audit_record *r)
 	l->epoch += r->type == AUDIT_CKPT;
 }
 
-/* From a byte on, 0 for the first one; through damage, or up to it. */
+/* Searches from a byte on (0: the first), through damage or up to it. */
 static int find_last(const struct audit_log *log, uint64_t first, uint64_t from,
 	bool through, struct last *l, struct diag *d)
 {
@@ -275,8 +278,8 @@ static int find_last(const struct audit_log *log, uint64_t first, uint64_t from,
 
 bool audit_ends_well(const struct audit_log *log, const struct audit_head *h)
 {
-	/* More than most write before the kernel brings it to the disk, and
-	 * little enough for machines that share a log by turns. */
+	/* More than most systems write before the kernel syncs it, and small
+	 * enough for machines that share a log by turns. */
 	enum { TAIL = 4 << 20 };
 	struct last l = {0};
 	int err = find_last(log, h->segment, h->end > TAIL ? h->end - TAIL : 0,
@@ -298,7 +301,7 @@ static int recover_shorter(
 		return err;
 	if (l.any)
 		f.found = l.seq + 1;
-	/* Power loss can take what was never brought to the disk, only that. */
+	/* A power loss takes only what was never synced. */
 	f.why = went_down(log, h) && f.found >= h->synced ? AUDIT_WHY_POWER
 						 : AUDIT_WHY_LOST;
 	return begin_after(log, h, &f, d);
@@ -312,8 +315,8 @@ int audit_recover_tail(struct audit_log *log, struct audit_head *h,
 	return recover_shorter(log, h, size < 0, d);
 }
 
-/* The very first writer died before the head was written: all there may be is
- * the header of a log that nobody was told of. */
+/* The very first writer died before the head was written: there is at most the
+ * header of an unknown log. */
 static bool never_begun(const struct audit_log *log, const uint64_t *firsts,
 	int n, const struct last *l)
 {

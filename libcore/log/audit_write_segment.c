@@ -49,7 +49,7 @@ int audit_file_size(int fd, uint64_t *size, uint64_t *held, uint32_t *links,
 	struct diag *d)
 {
 	enum { SIZE = 0x200, BLOCKS = 0x400, LINKS = 4, EMPTY_PATH = 0x1000 };
-	/* The kernel's struct statx, as far as it matters. */
+	/* The needed part of the kernel's struct statx. */
 	__attribute__((uninitialized)) struct {
 		uint32_t mask, block;
 		uint64_t attributes;
@@ -118,7 +118,7 @@ int audit_keep_room(
 	return no_room(log, 2 * ROOM, d);
 }
 
-/* What was kept for the ends of commands goes back. */
+/* Gives back the room that was kept for the ends of commands. */
 static void give_room_back(const struct audit_log *log)
 {
 	struct stat st;
@@ -127,8 +127,8 @@ static void give_room_back(const struct audit_log *log)
 		(void)!ftruncate(log->segfd, st.st_size);
 }
 
-/* What a writer left that died between making a segment and saying so. The log
- * went on in the live one, and is behind what would have been its beginning. */
+/* Removes segments of writers that died between making one and telling the
+ * head. The log went on in the live one, and is now beyond their first seq. */
 static void remove_orphans(const struct audit_log *log, const struct audit_head *h)
 {
 	autofree uint64_t *firsts = NULL;
@@ -145,8 +145,9 @@ static void remove_orphans(const struct audit_log *log, const struct audit_head 
 	}
 }
 
-/* A segment of that name which the head does not know: a writer died between
- * making it and saying so. Its header, all it can hold, is written again. */
+/* Uses a segment of that name which the head does not know: its writer died
+ * before telling the head. Its header, all that it can hold, is written
+ * again. */
 static int reuse_orphan(const struct audit_log *log, const char *name,
 	struct diag *d)
 {
@@ -194,7 +195,7 @@ static int put_header(struct audit_log *log, struct audit_head *h, bool first,
 	return audit_put_untold(log, h, &r, d);
 }
 
-/* What the segment begins with, and only then the head that knows of it. */
+/* Writes the segment's beginning, and then the head that knows of it. */
 static int put_beginning(struct audit_log *log, struct audit_head *h, bool first,
 	const struct audit_rec *why, struct diag *d)
 {
@@ -221,9 +222,9 @@ int audit_segment_begin(struct audit_log *log, struct audit_head *h,
 	char name[AUDIT_NAME];
 	int err = 0, fd;
 
-	/* Of a segment that failed there is nothing to sync; log->segfd is
-	 * that of the one before, or none. What was signed already may have
-	 * been so by one who died before it was on the disk. */
+	/* After a failed segment there is nothing to sync: log->segfd is the
+	 * one before, or none. A record that was signed may be one whose writer
+	 * died before it was synced. */
 	if (log->segfd >= 0) {
 		err = audit_put_checkpoint(log, h, d);
 		if (!err && log->cfg.sync != AUDIT_SYNC_NONE)
@@ -252,7 +253,7 @@ int audit_segment_begin(struct audit_log *log, struct audit_head *h,
 	memcpy(h->boot_id, log->boot_id, AUDIT_ID);
 	err = put_beginning(log, h, first, why, d);
 	if (err) {
-		/* The head knows the one before. */
+		/* The head still knows the segment before. */
 		unlinkat(log->dirfd, name, 0);
 		cleanup_fd(&log->segfd);
 		log->segfd = -1;

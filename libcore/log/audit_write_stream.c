@@ -27,14 +27,15 @@ static const uint64_t join_ns = 64000000, hold_ns = 200000000;
 
 struct audit_stream {
 	struct redact_stream redact;
-	struct buf wait; /* redacted, not yet written */
-	uint64_t since;  /* when the first byte that waits came; ns since t0 */
-	uint64_t fed;    /* when something came last */
+	struct buf wait; /* redacted bytes that are not written yet */
+	uint64_t since;  /* when the oldest waiting byte came; ns since t0 */
+	uint64_t fed;    /* time of the last byte */
 	uint64_t total;  /* redacted bytes */
-	uint64_t head;   /* of them written as they came */
-	bool skipped;    /* some of it nobody looked at: there is no sum */
-	uint64_t fresh;  /* where, beyond the head, the spool is whole again */
-	int spool;       /* the last half, or -1 */
+	uint64_t head;   /* bytes written as they came */
+	bool skipped;    /* a part was not seen, so there is no hash */
+	uint64_t fresh;  /* offset, behind the head, from which the spool is
+			  * whole again */
+	int spool;       /* file of the last half, or -1 */
 	br_sha256_context sha;
 };
 
@@ -51,7 +52,8 @@ static int put_io(struct audit_exec *x, enum audit_io stream, uint64_t at,
 {
 	autorec struct audit_rec r = AUDIT_REC(x->log, AUDIT_IO);
 
-	/* Exactly as large as it gets: a doubled buffer would be our peak. */
+	/* Exactly the needed size, because a doubled buffer would be our
+	 * peak. */
 	if (n > 256) {
 		r.rest.max = n + 80;
 		buf_reserve(&r.rest, n + 64);
@@ -86,7 +88,7 @@ static int pwrite_all(int fd, const char *p, size_t n, uint64_t at)
 	return 0;
 }
 
-/* Bytes beyond the first half: round in the spool. */
+/* Puts bytes beyond the first half into the spool, round and round. */
 static int spool(struct audit_exec *x, struct audit_stream *s, const char *p,
 	size_t n, uint64_t at, struct diag *d)
 {
@@ -111,7 +113,7 @@ static int spool(struct audit_exec *x, struct audit_stream *s, const char *p,
 	return err ? diag_errno(d, err, "audit log: output of a command") : 0;
 }
 
-/* Writes what waits, so that at most rest bytes go on waiting. */
+/* Writes waiting bytes, until at most rest are left. */
 static int drain(struct audit_exec *x, enum audit_io which, size_t rest,
 	struct diag *d)
 {
@@ -149,7 +151,7 @@ static struct audit_stream *stream_get(struct audit_exec *x, enum audit_io which
 	s = calloc(1, sizeof *s);
 	if (!s)
 		return NULL;
-	/* What is typed may be a command; where one begins nobody knows. */
+	/* Typed text may be a command, and nobody knows where one begins. */
 	s->redact = (struct redact_stream){
 		.shell = which == AUDIT_TTYIN || (which == AUDIT_IN && x->script),
 		.lex.lost = which == AUDIT_TTYIN};
@@ -160,7 +162,8 @@ static struct audit_stream *stream_get(struct audit_exec *x, enum audit_io which
 	return s;
 }
 
-/* Counts what redaction let through since the wait buffer was was long. */
+/* Counts the bytes that redaction let through since the wait buffer had was
+ * bytes. */
 static void account(const struct audit_exec *x, struct audit_stream *s,
 	size_t was, uint64_t now)
 {
@@ -174,7 +177,7 @@ static void account(const struct audit_exec *x, struct audit_stream *s,
 	x->log->hw.sha->update(&s->sha.vtable, s->wait.data + was, n);
 }
 
-/* What came on another stream is written first: the order between them is a
+/* Writes other streams' bytes first, because the order between streams is a
  * part of what happened. */
 static int drain_others(
 	struct audit_exec *x, enum audit_io stream, struct diag *d)
@@ -296,7 +299,7 @@ int audit_signal(struct audit_exec *x, int sig, struct diag *d)
 		x, AUDIT_SIGNAL, elapsed(x), name, strlen(name), 0, d);
 }
 
-/* When something has to be done for s; UINT64_MAX: never. */
+/* The time at which s needs attention; UINT64_MAX: never. */
 static uint64_t deadline(const struct audit_stream *s)
 {
 	uint64_t when = UINT64_MAX;
@@ -341,7 +344,7 @@ int audit_tick(struct audit_exec *x, struct diag *d)
 	return err;
 }
 
-/* The last half, out of the spool into the log. */
+/* Writes the last half from the spool to the log. */
 static int write_tail(struct audit_exec *x, enum audit_io which, struct diag *d)
 {
 	struct audit_stream *s = x->stream[which];
@@ -371,7 +374,7 @@ static int write_tail(struct audit_exec *x, enum audit_io which, struct diag *d)
 	return err;
 }
 
-/* Bytes of the stream that are in the log. */
+/* The number of the stream's bytes in the log. */
 static uint64_t kept(const struct audit_exec *x, const struct audit_stream *s)
 {
 	uint64_t whole = s->total - s->head - s->fresh;

@@ -6,13 +6,14 @@
 
 #include "log/audit_write_in.h"
 
-/* Writes all that is held or waits. *cut: bytes were left out of a stream. */
+/* Writes everything that is held or waits. *cut: bytes of a stream were left
+ * out. */
 int audit_streams_finish(struct audit_exec *x, bool *cut, struct diag *d);
 
-/* Session and id of the command a record belongs to. */
+/* Writes session and id of the command to a record. */
 void audit_put_exec(struct audit_rec *r, const struct audit_exec *x);
 
-/* The totals of the streams that were used, if any was. */
+/* Writes the totals of the used streams, if any. */
 void audit_put_totals(struct audit_rec *r, const struct audit_exec *x);
 
 #endif

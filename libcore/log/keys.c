@@ -168,7 +168,7 @@ int keys_sign(const struct keys_hw *hw, const uint8_t sk[static KEYS_HASH],
 int keys_verify(const uint8_t pub[static KEYS_PUB],
 	const uint8_t hash[static KEYS_HASH], const uint8_t sig[static KEYS_SIG])
 {
-	/* Of the curve BearSSL calls nothing else to verify. */
+	/* Verifying needs no other member of BearSSL's curve. */
 	const br_ec_impl curve = {.supported_curves = 1u << BR_EC_secp256r1,
 		.muladd = p256_muladd};
 	uint8_t point[KEYS_PUB];

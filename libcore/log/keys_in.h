@@ -26,7 +26,7 @@ enum {
 
 struct br_hash_class_;
 
-/* What this machine computes with; made once per open log. */
+/* The functions that this machine computes with; made once per open log. */
 struct keys_hw {
 	const struct br_hash_class_ *sha;
 	crc32c_fn *crc;
@@ -57,17 +57,18 @@ void keys_first(const struct keys_hw *hw, const uint8_t log[static KEYS_LOG],
 void keys_mark(const struct keys_hw *hw, const uint8_t epoch[static KEYS_HASH],
 	uint8_t mark[static KEYS_HASH]);
 
-/* What an epoch's secret opens. next may be the same array as epoch. */
+/* The keys that an epoch's secret opens. next may be the same array as
+ * epoch. */
 void keys_epoch(const struct keys_hw *hw, const uint8_t epoch[static KEYS_HASH],
 	uint8_t rk[static KEYS_HASH], uint8_t sk[static KEYS_HASH],
 	uint8_t next[static KEYS_HASH]);
 
-/* -EINVAL when sk is no private key. */
+/* The public key. -EINVAL when sk is no private key. */
 int keys_public(
 	const uint8_t sk[static KEYS_HASH], uint8_t pub[static KEYS_PUB]);
 int keys_sign(const struct keys_hw *hw, const uint8_t sk[static KEYS_HASH],
 	const uint8_t hash[static KEYS_HASH], uint8_t sig[static KEYS_SIG]);
-/* -EBADMSG when the signature does not fit. */
+/* Verifies. -EBADMSG when the signature does not fit. */
 int keys_verify(const uint8_t pub[static KEYS_PUB],
 	const uint8_t hash[static KEYS_HASH], const uint8_t sig[static KEYS_SIG]);
 

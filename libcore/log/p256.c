@@ -134,7 +134,7 @@ static bool fe_zero(const struct fe *a)
 	return !(a->w[0] | a->w[1] | a->w[2] | a->w[3]);
 }
 
-/* False for a number that is not below p. */
+/* Loads a number. False if it is not below p. */
 static bool fe_load(struct fe *r, const unsigned char bytes[static BYTES])
 {
 	struct fe plain = {{0}}, reduced;
@@ -175,7 +175,7 @@ static void fe_invert(struct fe *r, const struct fe *a)
 	*r = all;
 }
 
-/* False for what is not an uncompressed point of the curve. */
+/* Loads an uncompressed point. False if it is not on the curve. */
 static bool point_load(struct point *r, const unsigned char bytes[static POINT])
 {
 	struct fe left, right, b;
@@ -193,7 +193,7 @@ static bool point_load(struct point *r, const unsigned char bytes[static POINT])
 	return memcmp(&left, &right, sizeof left) == 0;
 }
 
-/* False for the point at infinity. */
+/* Stores a point. False for the point at infinity. */
 static bool point_store(unsigned char bytes[static POINT], const struct point *a)
 {
 	struct fe inverse, power, x, y;
@@ -292,7 +292,7 @@ static void point_multiples(struct point all[static WINDOW], const struct point 
 		point_add(&all[i], &all[i - 1], a);
 }
 
-/* Four bits of a number, the one at 0 being its lowest. */
+/* Digit i, of four bits, of a number; digit 0 is the lowest. */
 static unsigned number_digit(const unsigned char *x, size_t n, size_t at)
 {
 	return at / 2 < n ? (unsigned)x[n - 1 - at / 2] >> (at % 2 * 4) & 15
@@ -319,7 +319,7 @@ uint32_t p256_muladd(unsigned char *point, const unsigned char *other,
 	return point_store(point, &sum);
 }
 
-#else /* words of 64 bits are no faster here than what BearSSL does */
+#else /* on other machines BearSSL's own code is as fast */
 
 uint32_t p256_muladd(unsigned char *point, const unsigned char *other,
 	size_t len, const unsigned char *x, size_t xlen,

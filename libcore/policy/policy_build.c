@@ -140,7 +140,7 @@ void build_map(struct policy_build *b, uint32_t (*map)(void *ctx, uint32_t off),
 	}
 }
 
-static uint32_t shift(void *by, uint32_t off)
+static uint32_t shift_offset(void *by, uint32_t off)
 {
 	return off + *(uint32_t *)by;
 }
@@ -178,7 +178,7 @@ void build_import(struct policy_build *b, const struct policy_image *img)
 				img, img->head->section[s].first + i);
 		b->sect[s].len = n;
 	}
-	build_map(b, shift, &base);
+	build_map(b, shift_offset, &base);
 	b->sect[IMG_SOURCE] = sources;
 	buf_add(&b->str, img->str, img->head->bytes);
 	b->use = img->head->use;
@@ -208,7 +208,8 @@ static int by_name(const void *x, const void *y, void *b)
 	return order ? order : (int)(one->rule - two->rule);
 }
 
-static void sort(struct policy_build *b, enum img_section s, struct img_range r,
+static void sort_rows(
+	struct policy_build *b, enum img_section s, struct img_range r,
 	int (*order)(const void *, const void *, void *))
 {
 	if (r.count)
@@ -270,16 +271,17 @@ int build_index(struct policy_build *b)
 	if (any_error(b))
 		return any_error(b);
 	for (uint32_t i = 0; i < build_count(b, IMG_LIST); i++)
-		sort(b, IMG_REF,
+		sort_rows(b, IMG_REF,
 			((struct img_list *)build_row(b, IMG_LIST, i))->ref,
 			by_word);
-	sort(b, IMG_REF,
+	sort_rows(b, IMG_REF,
 		*(struct img_range *)build_row(b, IMG_SET, IMG_SET_ENV_DENY),
 		by_word);
 	index_rules(b);
-	sort(b, IMG_READS, (struct img_range){0, build_count(b, IMG_READS)},
+	sort_rows(b, IMG_READS, (struct img_range){0, build_count(b,
+		IMG_READS)},
 		by_name);
-	sort(b, IMG_PROG, (struct img_range){0, build_count(b, IMG_PROG)},
+	sort_rows(b, IMG_PROG, (struct img_range){0, build_count(b, IMG_PROG)},
 		by_name);
 	return any_error(b);
 }

@@ -253,7 +253,7 @@ static int unknown_verb(struct policy_compiler *c)
 	return -EINVAL;
 }
 
-static int statement(struct policy_compiler *c)
+static int compile_statement(struct policy_compiler *c)
 {
 	const struct verb *v = NULL;
 	unsigned kind = 0;
@@ -331,7 +331,7 @@ static int compile_lines(struct policy_compiler *c, const char *file,
 	c->file = build_str(&c->b, file, strlen(file));
 	c->last_rule = NO_RULE;
 	while ((rc = policy_text_next(&t, &c->line, c->d)) > 0) {
-		rc = statement(c);
+		rc = compile_statement(c);
 		if (rc < 0)
 			return rc;
 		if (c->b.str.err)

@@ -10,25 +10,25 @@
 #include "base/str.h"
 
 /* r or rw. */
-static int mode(const struct policy_word *w)
+static int path_mode(const struct policy_word *w)
 {
 	return str_eq(w->s, "r") ? 0 : str_eq(w->s, "rw") ? 1 : -1;
 }
 
 /* Is the path absolute, or beneath a place that is known when a command
  * runs? */
-static bool absolute(const char *s, bool places)
+static bool is_absolute(const char *s, bool places)
 {
 	return s[0] == '/' || (places && (str_after(s, "$ROOT") ||
 						 str_after(s, "$HOME")));
 }
 
-static int absolutes(struct policy_compiler *c, size_t from, bool places)
+static int add_absolutes(struct policy_compiler *c, size_t from, bool places)
 {
 	for (size_t i = from; i < c->line.count; i++) {
 		struct policy_word *w = &c->line.word[i];
 
-		if (!absolute(w->s, places))
+		if (!is_absolute(w->s, places))
 			return compile_bad(c, i,
 				places ? "expected an absolute path, $ROOT/... "
 					 "or $HOME/..."
@@ -43,12 +43,12 @@ static int absolutes(struct policy_compiler *c, size_t from, bool places)
 int compile_path(struct policy_compiler *c)
 {
 	struct img_path row = {0};
-	int rw = c->line.count < 3 ? -1 : mode(&c->line.word[1]);
+	int rw = c->line.count < 3 ? -1 : path_mode(&c->line.word[1]);
 
 	if (rw < 0)
 		return compile_bad(c, 1, "expected: path r|rw PATTERN...");
 	row.write = (uint32_t)rw;
-	if (absolutes(c, 2, true) < 0)
+	if (add_absolutes(c, 2, true) < 0)
 		return -EINVAL;
 	for (size_t i = 2; i < c->line.count; i++) {
 		row.pattern = compile_word(c, i);
@@ -123,14 +123,14 @@ int compile_runtime(struct policy_compiler *c)
 	if (mode < 0)
 		return compile_bad(
 			c, 1, "expected: runtime r|rw|rx PATTERN...");
-	if (absolutes(c, 2, true) < 0)
+	if (add_absolutes(c, 2, true) < 0)
 		return -EINVAL;
 	return add_set(c, of[mode], 2);
 }
 
 int compile_exec(struct policy_compiler *c)
 {
-	return absolutes(c, 1, true) < 0 ? -EINVAL
+	return add_absolutes(c, 1, true) < 0 ? -EINVAL
 					 : add_set(c, IMG_SET_EXEC, 1);
 }
 
@@ -140,7 +140,7 @@ int compile_hide(struct policy_compiler *c)
 		if (strpbrk(c->line.word[i].s, "*?"))
 			return compile_bad(c, i,
 				"expected the name of a file or directory");
-	return absolutes(c, 1, true) < 0 ? -EINVAL
+	return add_absolutes(c, 1, true) < 0 ? -EINVAL
 					 : add_set(c, IMG_SET_HIDE, 1);
 }
 
@@ -175,7 +175,7 @@ int compile_undo(struct policy_compiler *c)
 {
 	for (size_t i = 1; i < c->line.count; i++)
 		if (!is_bound(c->line.word[i].s) &&
-			(!absolute(c->line.word[i].s, true) ||
+			(!is_absolute(c->line.word[i].s, true) ||
 				strpbrk(c->line.word[i].s, "*?")))
 			return compile_bad(c, i,
 				"expected an absolute directory, bytes=512M "
@@ -191,11 +191,11 @@ int compile_root(struct policy_compiler *c)
 	const struct policy_word *w = c->line.word;
 
 	if (c->line.count > 1 && str_eq(w[1].s, "never"))
-		return absolutes(c, 2, true) < 0
+		return add_absolutes(c, 2, true) < 0
 			? -EINVAL
 			: add_set(c, IMG_SET_NEVER, 2);
 	for (size_t i = 1; i < c->line.count; i++)
-		if (strpbrk(w[i].s, "/$") && !absolute(w[i].s, true))
+		if (strpbrk(w[i].s, "/$") && !is_absolute(w[i].s, true))
 			return compile_bad(c, i,
 				"expected a name, or a directory's whole path");
 	return add_set(c, IMG_SET_ROOT, 1);

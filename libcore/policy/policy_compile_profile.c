@@ -10,7 +10,7 @@
 
 /* Reads "key=value": the index in keys, and the value; -1 when the key is not
  * among them. */
-static int split(const char *word, const char *keys, const char **value)
+static int split_pair(const char *word, const char *keys, const char **value)
 {
 	char key[16] = "";
 	size_t n = strcspn(word, "=");
@@ -35,7 +35,7 @@ static int ask_time(const char *s)
 }
 
 /* One KEY=VALUE of `profile`; false when it is none. */
-static bool setting(const char *word, struct img_profile *p)
+static bool take_setting(const char *word, struct img_profile *p)
 {
 	/* In the order of IMG_P_*. */
 	static const char keys[] =
@@ -43,7 +43,7 @@ static bool setting(const char *word, struct img_profile *p)
 		"background\0ask\0ask-time\0";
 	enum policy_profile as;
 	const char *v;
-	int key = split(word, keys, &v), value;
+	int key = split_pair(word, keys, &v), value;
 
 	switch (key) {
 	case -1:
@@ -90,7 +90,7 @@ static bool setting(const char *word, struct img_profile *p)
 }
 
 /* Reads cpu,mem,procs,files,out. Only what the machine can do is accepted. */
-static bool over(const char *s, struct img_profile *p)
+static bool take_over(const char *s, struct img_profile *p)
 {
 	const char *out = str_after(s, "kill,kill,block,block,");
 	int i = out ? str_index("kill\0block\0truncate\0", out) : -1;
@@ -113,17 +113,18 @@ static int memory_share(const char *s, uint64_t *n)
 	return rc;
 }
 
-static bool limit(const char *word, struct img_profile *p)
+static bool take_limit(const char *word, struct img_profile *p)
 {
 	/* In the order of IMG_L_*. */
 	const char *v;
-	int key = split(word, "cpu\0wall\0mem\0out\0procs\0files\0idle\0over\0", &v), rc;
+	int key = split_pair(word,
+		"cpu\0wall\0mem\0out\0procs\0files\0idle\0over\0", &v), rc;
 	uint64_t n = 0;
 
 	if (key < 0)
 		return false;
 	if (key == IMG_LIMITS)
-		return over(v, p);
+		return take_over(v, p);
 	if (str_eq(v, "off"))
 		rc = 0;
 	else if (key == IMG_L_MEM && str_ends(v, "%"))
@@ -139,7 +140,7 @@ static bool limit(const char *word, struct img_profile *p)
 }
 
 /* VERB PROFILE KEY=VALUE..., each pair taken by one(). */
-static int settings(struct policy_compiler *c,
+static int take_settings(struct policy_compiler *c,
 	bool one(const char *word, struct img_profile *p), const char *expected)
 {
 	enum policy_profile which = POLICY_SAFE;
@@ -164,7 +165,7 @@ static int settings(struct policy_compiler *c,
 
 int compile_profile(struct policy_compiler *c)
 {
-	return settings(c, setting,
+	return take_settings(c, take_setting,
 		"expected shell= supervise= undo=on|off "
 		"net=none|local|registries|all background=keep|end ask=tty|approver|never ask-time=60s "
 		"tmp=deny|shared|container as=PROFILE unknown|child|open=DECISION");
@@ -172,7 +173,7 @@ int compile_profile(struct policy_compiler *c)
 
 int compile_limit(struct policy_compiler *c)
 {
-	return settings(c, limit,
+	return take_settings(c, take_limit,
 		"expected cpu=60s wall=10m mem=512M|75% procs=5 files=100 "
 		"out=1M idle=12h, each also `off`, or over=kill,kill,block,block,truncate|kill");
 }

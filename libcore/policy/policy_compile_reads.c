@@ -27,7 +27,7 @@ static void add_ref(struct policy_compiler *c, struct img_range *r,
 	r->count++;
 }
 
-static int item(struct policy_compiler *c, size_t i, struct img_range *r)
+static int reads_item(struct policy_compiler *c, size_t i, struct img_range *r)
 {
 	const char *s = c->line.word[i].s;
 	const size_t n = strcspn(s, "=");
@@ -82,7 +82,7 @@ int compile_reads(struct policy_compiler *c)
 	if (c->line.count < 3)
 		return compile_bad(c, 0, "expected: reads PROGRAM ITEM...");
 	for (size_t i = 2; i < c->line.count; i++)
-		if (item(c, i, &r) < 0)
+		if (reads_item(c, i, &r) < 0)
 			return -EINVAL;
 	for (const char *v = c->line.word[1].s; *v;) {
 		size_t n = strcspn(v, ",");

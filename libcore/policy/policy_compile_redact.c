@@ -27,7 +27,7 @@ static const char *byte_class(const char *s, struct img_class *set)
 }
 
 /* "{16}" or "{20,200}". */
-static bool repeat(const char *s, struct img_redact *r)
+static bool read_repeat(const char *s, struct img_redact *r)
 {
 	char text[24];
 	char *comma;
@@ -240,7 +240,7 @@ int compile_redact(struct policy_compiler *c)
 			"expected a prefix of two bytes or more, then "
 			"[class]{min,max}");
 	rest = byte_class(w[3].s, &set);
-	if (!rest || !repeat(rest, &r))
+	if (!rest || !read_repeat(rest, &r))
 		return compile_bad(
 			c, 3, "expected a class such as [A-Za-z0-9]{16,40}");
 	r.prefix = compile_word(c, 2);

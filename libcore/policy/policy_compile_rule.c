@@ -17,7 +17,8 @@ enum {
 enum place { PLACE_WORD, PLACE_PROGRAM, PLACE_OPTION };
 
 /* Refuses a word that would match nothing and is a mistake. */
-static int hardly(struct policy_compiler *c, size_t i, const char *s, size_t n,
+static int check_word(
+	struct policy_compiler *c, size_t i, const char *s, size_t n,
 	enum place place)
 {
 	const bool program = place == PLACE_PROGRAM;
@@ -40,7 +41,7 @@ static int hardly(struct policy_compiler *c, size_t i, const char *s, size_t n,
 }
 
 /* Splits "{a|b}" into words; s is behind the brace. Returns their number. */
-static int alternatives(
+static int split_words(
 	struct policy_compiler *c, size_t i, const char *s, enum place place)
 {
 	int count = 0;
@@ -52,7 +53,7 @@ static int alternatives(
 
 		if (n == 0 || s[n] == 0)
 			return compile_bad(c, i, "expected {WORD|WORD...}");
-		if (hardly(c, i, s, n, place) < 0)
+		if (check_word(c, i, s, n, place) < 0)
 			return -EINVAL;
 		if (count == 0 && s[n] == '}' && memchr(s, ',', n))
 			return compile_bad(
@@ -69,7 +70,7 @@ static int alternatives(
 	return count;
 }
 
-static int words(struct policy_compiler *c, size_t i, const char *s,
+static int token_words(struct policy_compiler *c, size_t i, const char *s,
 	enum place place, struct img_token *t)
 {
 	bool quoted = c->line.word[i].quoted;
@@ -88,9 +89,9 @@ static int words(struct policy_compiler *c, size_t i, const char *s,
 		return 0;
 	}
 	if (!quoted && s[0] == '{') {
-		n = alternatives(c, i, s + 1, place);
+		n = split_words(c, i, s + 1, place);
 	} else if (*s) {
-		if (!quoted && hardly(c, i, s, strlen(s), place) < 0)
+		if (!quoted && check_word(c, i, s, strlen(s), place) < 0)
 			return -EINVAL;
 		off = build_str(&c->b, s, strlen(s));
 		build_add(&c->b, IMG_REF, &off);
@@ -103,7 +104,7 @@ static int words(struct policy_compiler *c, size_t i, const char *s,
 	return 0;
 }
 
-static int token(struct policy_compiler *c, size_t i, bool program)
+static int add_token(struct policy_compiler *c, size_t i, bool program)
 {
 	/* In the order of enum img_token_kind, from IMG_TOK_OPT on. */
 	static const char kinds[] =
@@ -138,20 +139,20 @@ static int token(struct policy_compiler *c, size_t i, bool program)
 	if (t.bits == IMG_TOK_OPT || t.bits == IMG_TOK_NOOPT)
 		place = PLACE_OPTION;
 	if (t.bits != IMG_TOK_ANY && t.bits != IMG_TOK_REST &&
-		words(c, i, s, place, &t) < 0)
+		token_words(c, i, s, place, &t) < 0)
 		return -EINVAL;
 	build_add(&c->b, IMG_TOKEN, &t);
 	return 0;
 }
 
-static int pattern(
+static int add_pattern(
 	struct policy_compiler *c, size_t from, struct img_rule *rule)
 {
 	rule->token.first = build_count(&c->b, IMG_TOKEN);
 	if (from >= c->line.count)
 		return compile_bad(c, from, "expected a program");
 	for (size_t i = from; i < c->line.count; i++)
-		if (token(c, i, i == from) < 0)
+		if (add_token(c, i, i == from) < 0)
 			return -EINVAL;
 	rule->token.count = (uint32_t)(c->line.count - from);
 	return 0;
@@ -159,7 +160,7 @@ static int pattern(
 
 /* Reads id= prof= net= up= mark= from word 1 on. Returns the index behind them,
  * or -EINVAL. */
-static int attributes(struct policy_compiler *c, struct img_rule *r)
+static int read_attributes(struct policy_compiler *c, struct img_rule *r)
 {
 	int mask = ALL_PROFILES, net = POLICY_NET_NONE;
 	unsigned marks = 0;
@@ -207,7 +208,7 @@ static int attributes(struct policy_compiler *c, struct img_rule *r)
 
 /* An indented `except` belongs to the rule above; otherwise id= names the
  * rules. Each rule has its own chain of exceptions. */
-static int excepts(struct policy_compiler *c, const struct img_rule *r)
+static int add_excepts(struct policy_compiler *c, const struct img_rule *r)
 {
 	uint32_t n = build_count(&c->b, IMG_RULE);
 	uint32_t i = c->line.indented ? c->last_rule : 0;
@@ -256,7 +257,7 @@ static void default_id(struct policy_compiler *c, struct img_rule *r, size_t at)
 	r->id = build_str(&c->b, s, n > ID_MAX ? ID_MAX : n);
 }
 
-static int delegate(struct policy_compiler *c, struct img_rule *r)
+static int add_delegate(struct policy_compiler *c, struct img_rule *r)
 {
 	const struct policy_word *w = c->line.word;
 	int to;
@@ -282,11 +283,12 @@ int compile_rule(struct policy_compiler *c, unsigned kind)
 		r.text = build_str(&c->b, l->text.s, strlen(l->text.s));
 	if (l->alt.s)
 		r.alt = build_str(&c->b, l->alt.s, strlen(l->alt.s));
-	at = kind == IMG_DELEGATE ? delegate(c, &r) : attributes(c, &r);
-	if (at < 0 || pattern(c, (size_t)at, &r) < 0)
+	at = kind == IMG_DELEGATE ? add_delegate(c, &r) : read_attributes(c,
+		&r);
+	if (at < 0 || add_pattern(c, (size_t)at, &r) < 0)
 		return -EINVAL;
 	if (kind == IMG_EXCEPT)
-		return excepts(c, &r);
+		return add_excepts(c, &r);
 	default_id(c, &r, (size_t)at);
 	c->last_rule = build_add(&c->b, IMG_RULE, &r);
 	return 0;

@@ -12,7 +12,7 @@
 
 /* Takes the profile's settings, which each lower layer tightens. Without a
  * system layer, and for settings that it leaves out: deny. */
-static void settings(struct judge *j)
+static void take_settings(struct judge *j)
 {
 	static const unsigned decisions =
 		1U << IMG_P_UNKNOWN | 1U << IMG_P_CHILD | 1U << IMG_P_OPEN;
@@ -111,13 +111,13 @@ static void judge_start(struct judge *j, struct arena *a,
 		.env = req->env,
 		.depth = req->depth,
 		.starts = req->starts};
-	settings(j);
+	take_settings(j);
 	j->search = search_path(j);
 }
 
 /* Decides what can be decided without a look at the words. True when that is
  * final. */
-static bool closed(struct judge *j, struct shell_span span)
+static bool decide_closed(struct judge *j, struct shell_span span)
 {
 	struct judge_cmd k = judge_begin(j, span);
 	unsigned depth = j->depth;
@@ -154,7 +154,7 @@ static enum policy_net ordinary_net(const struct judge *j)
 
 /* A variable that puts the project's code into a program is ordinary, unless
  * the program has more network than the profile. */
-static void guided(struct judge *j, size_t len)
+static void ask_guided(struct judge *j, size_t len)
 {
 	struct judge_cmd k =
 		judge_begin(j, (struct shell_span){0, (uint32_t)len});
@@ -167,7 +167,7 @@ static void guided(struct judge *j, size_t len)
 	judge_end(&k);
 }
 
-static enum shell_dialect dialect(enum policy_dialect d)
+static enum shell_dialect shell_dialect_of(enum policy_dialect d)
 {
 	switch (d) {
 	case POLICY_SH_POSIX:
@@ -182,7 +182,7 @@ static enum shell_dialect dialect(enum policy_dialect d)
 	return SHELL_UNION;
 }
 
-static void unparsable(
+static void open_unparsable(
 	struct judge *j, size_t len, int rc, const struct diag *d)
 {
 	struct judge_cmd k =
@@ -195,7 +195,7 @@ static void unparsable(
 	judge_end(&k);
 }
 
-static const struct shell_val *positional(
+static const struct shell_val *positional_args(
 	struct judge *j, char *const *args, size_t *n)
 {
 	struct shell_val *v;
@@ -229,17 +229,17 @@ void policy_decide_line(const struct policy *p,
 	j.ctx = ctx;
 	/* A caller that wants each command listed has no limit on time. */
 	j.most = each ? UINT_MAX : JUDGE_WORK;
-	j.dialect = opts.dialect = dialect(req->dialect);
-	if (!closed(&j, (struct shell_span){0, (uint32_t)req->len})) {
-		opts.args = positional(&j, req->args, &opts.nargs);
+	j.dialect = opts.dialect = shell_dialect_of(req->dialect);
+	if (!decide_closed(&j, (struct shell_span){0, (uint32_t)req->len})) {
+		opts.args = positional_args(&j, req->args, &opts.nargs);
 		rc = shell_walk(&a, req->text, req->len, &opts, &judge_walk_ops,
 			&j, &d);
 		if (j.spent || a.failed)
 			rc = diag_fail(&d, -E2BIG,
 				"the command is too large to be judged");
 		if (rc < 0)
-			unparsable(&j, req->len, rc, &d);
-		guided(&j, req->len);
+			open_unparsable(&j, req->len, rc, &d);
+		ask_guided(&j, req->len);
 	}
 	*v = j.worst;
 	memcpy(v->revert, j.revert, sizeof v->revert);
@@ -303,7 +303,7 @@ void policy_decide_exec(const struct policy *p, const struct policy_request *req
 	j.most = UINT_MAX;
 	j.blind = !req->env;
 	j.dialect = SHELL_UNION;
-	if (!closed(&j, (struct shell_span){0})) {
+	if (!decide_closed(&j, (struct shell_span){0})) {
 		while (req->argv[n])
 			n++;
 		argv = arena_zalloc(&a, (n + 1) * sizeof(*argv));

@@ -35,7 +35,7 @@ struct granting {
 };
 
 /* The pattern with its place filled in; NULL when the place is not known. */
-static const char *fill(struct granting *x, const char *pattern)
+static const char *fill_pattern(struct granting *x, const char *pattern)
 {
 	const char *rest, *base;
 	size_t a, b;
@@ -61,7 +61,7 @@ static const char *fill(struct granting *x, const char *pattern)
 static void add_path(struct granting *x, const char *pattern,
 	const struct policy_path *how)
 {
-	const char *text = fill(x, pattern);
+	const char *text = fill_pattern(x, pattern);
 	struct policy_path *to = &x->g->path[x->g->path_count];
 	size_t n = text ? strlen(text) : 0, m = strlen(pattern);
 	char *cut;
@@ -84,31 +84,32 @@ static void add_path(struct granting *x, const char *pattern,
 	x->g->path_count++;
 }
 
-static const struct policy_image *layer(const struct granting *x, unsigned i)
+static const struct policy_image *image_of(const struct granting *x, unsigned i)
 {
 	return x->p->layer[i];
 }
 
 /* The number of rows of a section: in layer i, and in all layers. */
-static uint32_t rows(const struct granting *x, unsigned i, enum img_section s)
+static uint32_t count_rows(
+	const struct granting *x, unsigned i, enum img_section s)
 {
-	return layer(x, i) ? IMG_COUNT(layer(x, i), s) : 0;
+	return image_of(x, i) ? IMG_COUNT(image_of(x, i), s) : 0;
 }
 static uint32_t all_rows(const struct granting *x, enum img_section s)
 {
 	uint32_t n = 0;
 
 	for (unsigned i = 0; i < POLICY_LAYERS; i++)
-		n += rows(x, i, s);
+		n += count_rows(x, i, s);
 	return n;
 }
 
 /* Adds the paths of the system layer. Paths of a lower layer only count in the
  * decision, because a lower layer must not take away what programs need for
  * themselves. */
-static void paths(struct granting *x)
+static void grant_paths(struct granting *x)
 {
-	const struct policy_image *sys = layer(x, POLICY_LAYER_SYSTEM);
+	const struct policy_image *sys = image_of(x, POLICY_LAYER_SYSTEM);
 	static const struct {
 		enum img_set set;
 		struct policy_path how;
@@ -143,7 +144,7 @@ static bool kept_below(
 	const struct granting *x, enum img_set set, const char *word)
 {
 	for (unsigned i = POLICY_LAYER_USER; i < POLICY_LAYERS; i++) {
-		const struct policy_image *img = layer(x, i);
+		const struct policy_image *img = image_of(x, i);
 
 		if (img_set(img, set).count &&
 			!img_ref_match(img, img_set(img, set), word))
@@ -215,17 +216,17 @@ static const char *fill_value(struct granting *x, const char *text)
 }
 
 /* Collects the system layer's words that each lower layer keeps. */
-static void words(
+static void grant_words(
 	struct granting *x, enum img_set set, struct policy_words *out)
 {
-	const struct policy_image *img = layer(x, POLICY_LAYER_SYSTEM);
+	const struct policy_image *img = image_of(x, POLICY_LAYER_SYSTEM);
 	struct img_range r = img_set(img, set);
 
 	out->item = arena_zalloc(x->arena, (r.count + 1) * sizeof(*out->item));
 	for (uint32_t k = 0; out->item && k < r.count; k++) {
 		const char *word = img_ref(img, r, k);
 		const char *w = set == IMG_SET_ENV_SET ? fill_value(x, word)
-						       : fill(x, word);
+						       : fill_pattern(x, word);
 
 		if (w && kept_below(x, set, w))
 			out->item[out->count++] = w;
@@ -239,10 +240,10 @@ static void net_words(struct granting *x)
 	size_t n = 0;
 
 	for (unsigned i = 0; i < POLICY_LAYERS; i++)
-		n += img_set(layer(x, i), IMG_SET_NET).count;
+		n += img_set(image_of(x, i), IMG_SET_NET).count;
 	out->item = arena_zalloc(x->arena, (n + 1) * sizeof(*out->item));
 	for (unsigned i = 0; out->item && i < POLICY_LAYERS; i++) {
-		const struct policy_image *img = layer(x, i);
+		const struct policy_image *img = image_of(x, i);
 		struct img_range r = img_set(img, IMG_SET_NET);
 
 		for (uint32_t k = 0; k < r.count; k++) {
@@ -254,13 +255,13 @@ static void net_words(struct granting *x)
 	}
 }
 
-static void protects(struct granting *x)
+static void grant_protects(struct granting *x)
 {
 	x->g->protect = arena_zalloc(x->arena,
 		(all_rows(x, IMG_PROTECT) + 1) * sizeof(*x->g->protect));
 	for (unsigned i = 0; x->g->protect && i < POLICY_LAYERS; i++) {
-		const struct policy_image *img = layer(x, i);
-		uint32_t count = rows(x, i, IMG_PROTECT);
+		const struct policy_image *img = image_of(x, i);
+		uint32_t count = count_rows(x, i, IMG_PROTECT);
 		struct img_protect p;
 
 		for (uint32_t k = 0; k < count; k++) {
@@ -284,15 +285,15 @@ static void protects(struct granting *x)
 	}
 }
 
-static void redacts(struct granting *x)
+static void grant_redacts(struct granting *x)
 {
 	struct policy_redacts *out = &x->g->redact;
 
 	out->pattern = arena_zalloc(x->arena,
 		(all_rows(x, IMG_REDACT) + 1) * sizeof(*out->pattern));
 	for (unsigned i = 0; out->pattern && i < POLICY_LAYERS; i++) {
-		const struct policy_image *img = layer(x, i);
-		uint32_t count = rows(x, i, IMG_REDACT);
+		const struct policy_image *img = image_of(x, i);
+		uint32_t count = count_rows(x, i, IMG_REDACT);
 		struct img_redact r;
 		struct img_class set;
 
@@ -314,15 +315,15 @@ static void redacts(struct granting *x)
 	}
 }
 
-static void secrets(struct granting *x)
+static void grant_secrets(struct granting *x)
 {
 	struct policy_redacts *out = &x->g->redact;
 
 	out->secret = arena_zalloc(x->arena,
 		(all_rows(x, IMG_SECRET) + 1) * sizeof(*out->secret));
 	for (unsigned i = 0; out->secret && i < POLICY_LAYERS; i++) {
-		const struct policy_image *img = layer(x, i);
-		uint32_t count = rows(x, i, IMG_SECRET);
+		const struct policy_image *img = image_of(x, i);
+		uint32_t count = count_rows(x, i, IMG_SECRET);
 		struct img_secret s;
 
 		for (uint32_t k = 0; k < count; k++) {
@@ -349,7 +350,7 @@ static uint64_t limit_number(uint64_t n)
 	return n & IMG_SHARE ? limits_memory() / 100 * (n & 0x7f) : n;
 }
 
-static void tighten(uint64_t *limit, uint64_t by)
+static void tighten_limit(uint64_t *limit, uint64_t by)
 {
 	if (by && (!*limit || by < *limit))
 		*limit = by;
@@ -376,7 +377,7 @@ static bool shares_tmp(uint32_t said)
 	return said == SHARED || (said && ns_is_contained());
 }
 
-static void limits(struct granting *x)
+static void grant_limits(struct granting *x)
 {
 	struct policy_limits *l = &x->g->limits;
 
@@ -389,11 +390,11 @@ static void limits(struct granting *x)
 		struct img_profile p;
 		bool net;
 
-		if (!layer(x, i))
+		if (!image_of(x, i))
 			continue;
-		img_get(layer(x, i), IMG_PROFILE, x->profile, &p);
+		img_get(image_of(x, i), IMG_PROFILE, x->profile, &p);
 		for (unsigned k = 0; k < IMG_LIMITS; k++)
-			tighten(to[k], limit_number(img_u64(p.limit[k])));
+			tighten_limit(to[k], limit_number(img_u64(p.limit[k])));
 		if (img_u64(p.limit[IMG_L_OUT]) &&
 			p.v[IMG_P_OVER_OUT] == POLICY_OVER_KILL)
 			l->over_out = POLICY_OVER_KILL;
@@ -461,7 +462,7 @@ static void env_names(struct granting *x)
 	size_t n = 0;
 
 	for (unsigned i = 0; i < 2 * POLICY_LAYERS; i++)
-		n += img_set(layer(x, i / 2),
+		n += img_set(image_of(x, i / 2),
 			i % 2 ? IMG_SET_ENV_DENY : IMG_SET_ENV_KEEP)
 			     .count;
 	x->g->env = n < UINT16_MAX
@@ -469,7 +470,7 @@ static void env_names(struct granting *x)
 		: NULL;
 	x->arena->failed |= !x->g->env;
 	for (unsigned i = 0; x->g->env && i < 2 * POLICY_LAYERS; i++) {
-		const struct policy_image *img = layer(x, i / 2);
+		const struct policy_image *img = image_of(x, i / 2);
 		bool deny = i % 2;
 		struct img_range set = {0};
 
@@ -499,21 +500,21 @@ int policy_grants(const struct policy *p, enum policy_profile profile,
 		return -ENOMEM;
 	*a = ARENA_INIT(GRANTS_MAX);
 	out->confine = profile != POLICY_OBSERVE;
-	words(&x, IMG_SET_EXEC, &out->exec);
-	words(&x, IMG_SET_ENV_SET, &out->env_set);
-	words(&x, IMG_SET_RELAX, &out->relax);
-	words(&x, IMG_SET_HIDE, &out->hide);
-	words(&x, IMG_SET_CACHE, &out->cache);
-	words(&x, IMG_SET_UNDO, &out->undo_words);
+	grant_words(&x, IMG_SET_EXEC, &out->exec);
+	grant_words(&x, IMG_SET_ENV_SET, &out->env_set);
+	grant_words(&x, IMG_SET_RELAX, &out->relax);
+	grant_words(&x, IMG_SET_HIDE, &out->hide);
+	grant_words(&x, IMG_SET_CACHE, &out->cache);
+	grant_words(&x, IMG_SET_UNDO, &out->undo_words);
 	net_words(&x);
-	words(&x, IMG_SET_HOME, &out->home);
-	protects(&x);
-	redacts(&x);
-	secrets(&x);
-	limits(&x);
+	grant_words(&x, IMG_SET_HOME, &out->home);
+	grant_protects(&x);
+	grant_redacts(&x);
+	grant_secrets(&x);
+	grant_limits(&x);
 	env_names(&x);
-	if (layer(&x, POLICY_LAYER_SYSTEM))
-		paths(&x);
+	if (image_of(&x, POLICY_LAYER_SYSTEM))
+		grant_paths(&x);
 	if (a->failed) {
 		policy_grants_release(out);
 		return -ENOMEM;

@@ -75,7 +75,7 @@ void img_get(const struct policy_image *img, enum img_section s, uint32_t i,
 			*to++ = *narrow++;
 }
 
-static bool within(const struct policy_image *im, enum img_section s,
+static bool range_within(const struct policy_image *im, enum img_section s,
 	uint32_t first, uint32_t count)
 {
 	uint32_t rows = IMG_COUNT(im, s);
@@ -89,7 +89,7 @@ static bool token_ok(const struct policy_image *im, uint32_t bits, uint32_t at)
 		return false;
 	return bits & IMG_TOK_LIST
 		       ? at < IMG_COUNT(im, IMG_LIST)
-		       : within(im, IMG_REF, at, bits >> IMG_TOK_WORDS);
+		       : range_within(im, IMG_REF, at, bits >> IMG_TOK_WORDS);
 }
 
 static bool cell_ok(const struct policy_image *im, char column,
@@ -99,9 +99,9 @@ static bool cell_ok(const struct policy_image *im, char column,
 	case 's':
 		return *v < im->head->bytes;
 	case 'R':
-		return within(im, IMG_REF, v[0], v[1]);
+		return range_within(im, IMG_REF, v[0], v[1]);
 	case 'T':
-		return v[1] && within(im, IMG_TOKEN, v[0], v[1]);
+		return v[1] && range_within(im, IMG_TOKEN, v[0], v[1]);
 	case 'k':
 		return IMG_KIND(*v) < IMG_KINDS &&
 		       IMG_NET(*v) <= POLICY_NET_ALL;

@@ -46,7 +46,7 @@ static bool is_pipe(const char *s)
 
 /* Judges a script. A script in a directory of programs is a program, which the
  * kernel starts in this very way. */
-static void script(struct reading *r)
+static void judge_script(struct reading *r)
 {
 	struct judge_cmd *k = r->k;
 	struct parsed *o = r->out;
@@ -71,7 +71,7 @@ static void script(struct reading *r)
 }
 
 /* sh -c CODE NAME ARGS; sh SCRIPT ARGS; sh <code */
-static void shell(struct reading *r)
+static void judge_shell(struct reading *r)
 {
 	struct parsed *o = r->out;
 	struct judge_cmd *k = r->k;
@@ -86,7 +86,7 @@ static void shell(struct reading *r)
 				o->operands - 1, dialect_of(k, r->prog));
 	} else if (o->operands && !reads_given(o, "-s") &&
 		   !judge_is_stdin(o->operand[0].s)) {
-		script(r);
+		judge_script(r);
 	} else if (!reads_given(o, "--version") && !reads_given(o, "--help")) {
 		/* With -s the words are the script's arguments; $0 is the shell
 		 * itself. */
@@ -101,7 +101,7 @@ static void shell(struct reading *r)
 
 /* Does a list of any layer hold the program, or the program with a given
  * option: "sed/-i"? */
-static bool listed(const struct reading *r, enum judge_list list)
+static bool list_has(const struct reading *r, enum judge_list list)
 {
 	struct judge *j = r->k->j;
 	const struct prog *p = r->prog;
@@ -118,11 +118,11 @@ static bool listed(const struct reading *r, enum judge_list list)
 	return false;
 }
 
-static void operands(struct reading *r)
+static void judge_operands(struct reading *r)
 {
 	struct parsed *o = r->out;
-	const bool all = listed(r, LIST_WRITES);
-	const bool last = listed(r, LIST_WRITES_LAST);
+	const bool all = list_has(r, LIST_WRITES);
+	const bool last = list_has(r, LIST_WRITES_LAST);
 	size_t i = 0;
 
 	/* An operand that is text names no file. */
@@ -130,7 +130,7 @@ static void operands(struct reading *r)
 		i = 1;
 	else if (reads_is(r, READS_LAST) && o->operands > 1)
 		i = o->operands - 1;
-	r->k->unlinks = listed(r, LIST_REMOVES);
+	r->k->unlinks = list_has(r, LIST_REMOVES);
 	/* test -f a: the shell itself looks at the file. */
 	if (r->prog->where == PROG_BUILTIN && !r->k->data && o->operands)
 		r->k->j->is |= POLICY_IS_OPENING;
@@ -220,9 +220,9 @@ static void read_words(struct reading *r)
 	*out->operand++ = r->argv[0];
 	reads_words(r);
 	if (reads_is(r, READS_SHELL))
-		shell(r);
+		judge_shell(r);
 	else
-		operands(r);
+		judge_operands(r);
 	k->data = false;
 	if (out->cmd_count) {
 		out->wrapper = true;

@@ -33,7 +33,7 @@ struct token {
 	struct img_range words;
 };
 
-static struct token token(const struct subject *s, uint32_t i)
+static struct token token_at(const struct subject *s, uint32_t i)
 {
 	struct img_token t = img_token(s->img, i);
 
@@ -51,7 +51,7 @@ static bool fits_begin(
 }
 
 /* Can this text be one of the words? */
-static enum match word(
+static enum match word_match(
 	const struct subject *s, const struct token *t, const struct arg *a)
 {
 	bool maybe = false;
@@ -75,7 +75,7 @@ static enum match word(
 
 /* Does the option match ref? A long option may be cut short. "-m=pip" is the
  * option with that value. */
-static enum match fits(const char *ref, const struct given_opt *o)
+static enum match option_fits(const char *ref, const struct given_opt *o)
 {
 	size_t n = strlen(o->name);
 	bool cut = o->name[0] == '-' && o->name[1] == '-' && o->name[2];
@@ -95,7 +95,7 @@ static enum match fits(const char *ref, const struct given_opt *o)
 }
 
 /* "-rf": was each of the letters given, together or apart? */
-static bool letters(const char *ref, const struct parsed *w)
+static bool letters_given(const char *ref, const struct parsed *w)
 {
 	char name[3] = "-";
 
@@ -108,7 +108,7 @@ static bool letters(const char *ref, const struct parsed *w)
 }
 
 /* Was the option given? */
-static enum match option(const struct subject *s, const struct token *t)
+static enum match option_match(const struct subject *s, const struct token *t)
 {
 	const struct parsed *w = s->w;
 	enum match best = w->unresolved ? MATCH_MAYBE : MATCH_NO;
@@ -116,10 +116,10 @@ static enum match option(const struct subject *s, const struct token *t)
 	for (uint32_t i = 0; i < t->words.count; i++) {
 		const char *ref = img_ref(s->img, t->words, i);
 
-		if (letters(ref, w))
+		if (letters_given(ref, w))
 			return MATCH_YES;
 		for (size_t o = 0; o < w->opts; o++) {
-			enum match m = fits(ref, &w->opt[o]);
+			enum match m = option_fits(ref, &w->opt[o]);
 
 			if (m > best)
 				best = m;
@@ -128,12 +128,12 @@ static enum match option(const struct subject *s, const struct token *t)
 	return best;
 }
 
-static enum match has(const struct subject *s, const struct token *t)
+static enum match operand_match(const struct subject *s, const struct token *t)
 {
 	enum match best = MATCH_NO;
 
 	for (size_t i = 0; i < s->w->operands; i++) {
-		enum match m = word(s, t, &s->w->operand[i]);
+		enum match m = word_match(s, t, &s->w->operand[i]);
 
 		if (m > best)
 			best = m;
@@ -159,13 +159,14 @@ static bool set_apart(
 
 /* Compares all words behind the program: options in every spelling, and their
  * values. */
-static enum match says(const struct subject *s, const struct token *t)
+static enum match word_says(const struct subject *s, const struct token *t)
 {
 	enum match best = MATCH_NO;
 
 	for (size_t i = 1; i < s->argc; i++) {
 		const struct arg *a = &s->argv[i];
-		enum match m = set_apart(s, t, a) ? MATCH_NO : word(s, t, a);
+		enum match m = set_apart(s, t, a) ? MATCH_NO : word_match(s, t,
+			a);
 
 		if (m > best)
 			best = m;
@@ -205,7 +206,7 @@ static enum match at_place(const struct subject *s, const struct token *t)
 
 /* A rule that denies does not know where the words lead, so only a sure answer
  * counts. */
-static enum match leads(const struct subject *s, const struct token *t)
+static enum match place_match(const struct subject *s, const struct token *t)
 {
 	return judge_leads(s->k, img_ref(s->img, t->words, 0), s->w) ? MATCH_YES
 								     : MATCH_NO;
@@ -220,87 +221,87 @@ static bool is_option(const struct subject *s, const struct token *t)
 	return t->words.count > 0;
 }
 
-static enum match least(enum match a, enum match b)
+static enum match least_match(enum match a, enum match b)
 {
 	return a < b ? a : b;
 }
 
 /* Compares tokens that look at options, or at operands anywhere; MATCH_NONE for
  * other tokens. */
-static enum match anywhere(const struct subject *s, const struct token *t)
+static enum match match_anywhere(const struct subject *s, const struct token *t)
 {
 	switch (t->kind) {
 	case IMG_TOK_OPT:
-		return option(s, t);
+		return option_match(s, t);
 	case IMG_TOK_NOOPT:
-		return MATCH_YES - option(s, t);
+		return MATCH_YES - option_match(s, t);
 	case IMG_TOK_HAS:
-		return has(s, t);
+		return operand_match(s, t);
 	case IMG_TOK_SAYS:
-		return says(s, t);
+		return word_says(s, t);
 	case IMG_TOK_AT:
 	case IMG_TOK_FROM:
 		return at_place(s, t);
 	case IMG_TOK_TO:
-		return leads(s, t);
+		return place_match(s, t);
 	default:
 		return MATCH_NONE;
 	}
 }
 
 /* Matches a pattern that ends in `**`: operands in order, options anywhere. */
-static enum match loose(const struct subject *s, struct img_range tokens)
+static enum match match_loose(const struct subject *s, struct img_range tokens)
 {
 	const struct parsed *w = s->w;
 	enum match m = MATCH_YES, one;
 	size_t o = 0;
 
 	for (uint32_t i = 1; i + 1 < tokens.count && m != MATCH_NO; i++) {
-		struct token t = token(s, tokens.first + i);
+		struct token t = token_at(s, tokens.first + i);
 
 		if (t.kind == IMG_TOK_WORD && is_option(s, &t))
 			t.kind = IMG_TOK_OPT;
-		one = anywhere(s, &t);
+		one = match_anywhere(s, &t);
 		if (one != MATCH_NONE) {
-			m = least(m, one);
+			m = least_match(m, one);
 			continue;
 		}
 		/* This word may be an option's argument, so the next word is
 		 * tried. */
 		while (!s->permit && o + 1 < w->operands && w->doubtful[o] &&
 			t.kind == IMG_TOK_WORD &&
-			word(s, &t, &w->operand[o]) == MATCH_NO)
+			word_match(s, &t, &w->operand[o]) == MATCH_NO)
 			o++;
 		if (o == w->operands)
 			return w->unresolved && !s->permit ? MATCH_MAYBE
 							   : MATCH_NO;
 		one = t.kind == IMG_TOK_ANY ? MATCH_YES
-					    : word(s, &t, &w->operand[o]);
+					    : word_match(s, &t, &w->operand[o]);
 		if (s->permit && (w->doubtful[o] || w->operand[o].many))
-			one = least(one, MATCH_MAYBE);
-		m = least(m, one);
+			one = least_match(one, MATCH_MAYBE);
+		m = least_match(m, one);
 		o++;
 	}
 	return m;
 }
 
 /* Matches a pattern without `**`: all words, one by one. */
-static enum match exact(const struct subject *s, struct img_range tokens)
+static enum match match_exact(const struct subject *s, struct img_range tokens)
 {
 	enum match m = MATCH_YES, one;
 	size_t a = 1;
 
 	for (uint32_t i = 1; i < tokens.count && m != MATCH_NO; i++) {
-		struct token t = token(s, tokens.first + i);
+		struct token t = token_at(s, tokens.first + i);
 
-		one = anywhere(s, &t);
+		one = match_anywhere(s, &t);
 		if (one == MATCH_NONE && a == s->argc)
 			return MATCH_NO;
 		if (one == MATCH_NONE && t.kind == IMG_TOK_ANY)
 			one = s->argv[a++].many ? MATCH_MAYBE : MATCH_YES;
 		else if (one == MATCH_NONE)
-			one = word(s, &t, &s->argv[a++]);
-		m = least(m, one);
+			one = word_match(s, &t, &s->argv[a++]);
+		m = least_match(m, one);
 	}
 	return a == s->argc ? m : MATCH_NO;
 }
@@ -313,7 +314,7 @@ static const char *local_path(struct judge *j, const struct prog *p)
 
 /* The index of the first of the program's names that is among the words; their
  * number when none is. */
-static unsigned program(const struct subject *s, struct img_range words)
+static unsigned program_index(const struct subject *s, struct img_range words)
 {
 	unsigned i = 0;
 
@@ -322,18 +323,18 @@ static unsigned program(const struct subject *s, struct img_range words)
 	return i;
 }
 
-static enum match rule(const struct subject *s, const struct img_rule *r)
+static enum match rule_match(const struct subject *s, const struct img_rule *r)
 {
 	struct token last =
-		token(s, r->token.first + r->token.count - 1);
+		token_at(s, r->token.first + r->token.count - 1);
 
 	if (!(IMG_PROFILES(r->bits) & 1U << s->k->j->profile))
 		return MATCH_NO;
-	return last.kind == IMG_TOK_REST ? loose(s, r->token)
-					 : exact(s, r->token);
+	return last.kind == IMG_TOK_REST ? match_loose(s, r->token)
+					 : match_exact(s, r->token);
 }
 
-static bool excepted(const struct subject *s, const struct img_rule *r)
+static bool is_excepted(const struct subject *s, const struct img_rule *r)
 {
 	struct subject permit = *s;
 	struct img_rule ex = {.except = r->except};
@@ -343,10 +344,10 @@ static bool excepted(const struct subject *s, const struct img_rule *r)
 		struct token first;
 
 		img_get(s->img, IMG_RULE, ex.except, &ex);
-		first = token(s, ex.token.first);
+		first = token_at(s, ex.token.first);
 		if ((first.kind == IMG_TOK_ANY ||
-			    program(&permit, first.words) < s->sure) &&
-			rule(&permit, &ex) == MATCH_YES)
+			    program_index(&permit, first.words) < s->sure) &&
+			rule_match(&permit, &ex) == MATCH_YES)
 			return true;
 	}
 	return false;
@@ -357,18 +358,18 @@ struct found {
 	struct img_rule yes[IMG_EXCEPT], maybe;
 };
 
-static bool is(const struct found *f, enum img_rule_kind kind)
+static bool found_is(const struct found *f, enum img_rule_kind kind)
 {
 	return f->yes[kind].token.count;
 }
 
-static void keep(struct img_rule *slot, const struct img_rule *r)
+static void keep_rule(struct img_rule *slot, const struct img_rule *r)
 {
 	if (r->token.count > slot->token.count)
 		*slot = *r;
 }
 
-static bool gives(const struct img_rule *r)
+static bool rule_gives(const struct img_rule *r)
 {
 	return IMG_KIND(r->bits) == IMG_ALLOW ||
 	       IMG_KIND(r->bits) == IMG_DELEGATE ||
@@ -381,14 +382,14 @@ static void try_rule(
 	enum match m;
 
 	s->k->j->work++;
-	s->permit = gives(r);
-	m = rule(s, r);
-	if (m == MATCH_NO || excepted(s, r))
+	s->permit = rule_gives(r);
+	m = rule_match(s, r);
+	if (m == MATCH_NO || is_excepted(s, r))
 		return;
 	if (m == MATCH_YES)
-		keep(&f->yes[IMG_KIND(r->bits)], r);
+		keep_rule(&f->yes[IMG_KIND(r->bits)], r);
 	else if (!s->permit)
-		keep(&f->maybe, r);
+		keep_rule(&f->maybe, r);
 }
 
 enum {
@@ -407,7 +408,7 @@ static void try_name(
 	for (; n--; i++) {
 		img_get(s->img, IMG_PROG, i, &p);
 		img_get(s->img, IMG_RULE, p.rule, &r);
-		if (which & (gives(&r) ? TRY_GIVES : TRY_TAKES))
+		if (which & (rule_gives(&r) ? TRY_GIVES : TRY_TAKES))
 			try_rule(s, &r, f);
 	}
 }
@@ -421,16 +422,16 @@ static void try_globs(struct subject *s, struct found *f)
 
 	for (uint32_t i = 0; i < IMG_COUNT(s->img, IMG_GLOB); i++) {
 		img_get(s->img, IMG_GLOB, i, &g);
-		n = program(s, (struct img_range){g.word, 1});
+		n = program_index(s, (struct img_range){g.word, 1});
 		if (n == s->names)
 			continue;
 		img_get(s->img, IMG_RULE, g.rule, &r);
-		if (n < s->sure || !gives(&r))
+		if (n < s->sure || !rule_gives(&r))
 			try_rule(s, &r, f);
 	}
 }
 
-static void find(struct subject *s, struct found *f)
+static void find_rules(struct subject *s, struct found *f)
 {
 	const struct prog *p = s->prog;
 
@@ -446,16 +447,17 @@ static void find(struct subject *s, struct found *f)
 	try_globs(s, f);
 }
 
-static void stern(struct subject *s, const struct found *f, const char *name)
+static void apply_stern(
+	struct subject *s, const struct found *f, const char *name)
 {
 	struct judge_cmd *k = s->k;
 
-	if (is(f, IMG_DENY))
+	if (found_is(f, IMG_DENY))
 		judge_rule(k, POLICY_DENY, s->img, &f->yes[IMG_DENY], name);
-	if (is(f, IMG_CONFIRM))
+	if (found_is(f, IMG_CONFIRM))
 		judge_rule(
 			k, POLICY_CONFIRM, s->img, &f->yes[IMG_CONFIRM], name);
-	if (is(f, IMG_ASK) && !is(f, IMG_ALLOW) &&
+	if (found_is(f, IMG_ASK) && !found_is(f, IMG_ALLOW) &&
 		judge_rule(k, POLICY_CONFIRM, s->img, &f->yes[IMG_ASK], name))
 		k->v.is |= POLICY_IS_ASK;
 	if (f->maybe.token.count)
@@ -466,12 +468,12 @@ static void stern(struct subject *s, const struct found *f, const char *name)
 
 /* No rule of the system layer names the program: a lower layer may be trusted
  * to allow it. */
-static bool delegated(
+static bool apply_delegated(
 	struct subject *s, const struct found *top, enum policy_decision d)
 {
 	const struct policy *p = s->k->j->p;
 
-	if (d == POLICY_ALLOW || !is(top, IMG_DELEGATE))
+	if (d == POLICY_ALLOW || !found_is(top, IMG_DELEGATE))
 		return false;
 	for (unsigned l = POLICY_LAYER_USER; l < POLICY_LAYERS; l++) {
 		struct found f;
@@ -480,8 +482,8 @@ static bool delegated(
 			!(IMG_LAYERS(top->yes[IMG_DELEGATE].bits) & 1U << l))
 			continue;
 		s->img = p->layer[l];
-		find(s, &f);
-		if (is(&f, IMG_ALLOW)) {
+		find_rules(s, &f);
+		if (found_is(&f, IMG_ALLOW)) {
 			judge_rule(s->k, POLICY_ALLOW, s->img,
 				&f.yes[IMG_ALLOW], s->argv[0].s);
 			return true;
@@ -490,7 +492,7 @@ static bool delegated(
 	return false;
 }
 
-static void unknown(struct subject *s, const struct found *top)
+static void judge_unknown(struct subject *s, const struct found *top)
 {
 	struct judge *j = s->k->j;
 	enum policy_decision d = j->set[j->depth ? IMG_P_CHILD : IMG_P_UNKNOWN];
@@ -501,7 +503,7 @@ static void unknown(struct subject *s, const struct found *top)
 			"%s runs what is judged by itself", name);
 		return;
 	}
-	if (delegated(s, top, d))
+	if (apply_delegated(s, top, d))
 		return;
 	if (judge_raise(s->k, d, "unknown", "no rule speaks of %s", name))
 		s->k->v.is |= POLICY_IS_UNKNOWN;
@@ -543,7 +545,7 @@ static void note_revert(const struct subject *s, const struct img_rule *r)
 	size_t from = 0;
 
 	for (uint32_t i = 1; i < r->token.count; i++) {
-		struct token t = token(s, r->token.first + i);
+		struct token t = token_at(s, r->token.first + i);
 
 		from += t.kind == IMG_TOK_WORD && !is_option(s, &t);
 	}
@@ -565,9 +567,9 @@ void judge_rules(struct judge_cmd *k, const struct prog *p,
 		s.img = pol->layer[l];
 		if (!s.img)
 			continue;
-		find(&s, l ? &f : &top);
-		stern(&s, l ? &f : &top, name);
-		if (!l && is(&top, IMG_REVERT))
+		find_rules(&s, l ? &f : &top);
+		apply_stern(&s, l ? &f : &top, name);
+		if (!l && found_is(&top, IMG_REVERT))
 			note_revert(&s, &top.yes[IMG_REVERT]);
 	}
 	s.img = pol->layer[POLICY_LAYER_SYSTEM];
@@ -576,13 +578,13 @@ void judge_rules(struct judge_cmd *k, const struct prog *p,
 							      : POLICY_OPEN, "program",
 			"%s is in no directory that programs may come from",
 			name);
-	if (is(&top, IMG_ALLOW)) {
+	if (found_is(&top, IMG_ALLOW)) {
 		net = &top.yes[IMG_ALLOW];
 		judge_rule(k, POLICY_ALLOW, s.img, net, name);
-	} else if (is(&top, IMG_ASK)) {
+	} else if (found_is(&top, IMG_ASK)) {
 		net = &top.yes[IMG_ASK];
-	} else if (!is(&top, IMG_DENY) && !is(&top, IMG_CONFIRM)) {
-		unknown(&s, &top);
+	} else if (!found_is(&top, IMG_DENY) && !found_is(&top, IMG_CONFIRM)) {
+		judge_unknown(&s, &top);
 	}
 	if (net && IMG_NET(net->bits) > k->v.net)
 		k->v.net = IMG_NET(net->bits);

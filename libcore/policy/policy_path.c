@@ -29,7 +29,8 @@ static bool grant_glob(const char *pattern, size_t name, const char *path)
 
 /* Fills in $ROOT and $HOME; the first *name bytes are the place. False when it
  * does not fit. */
-static bool expand(const struct judge *j, const char *pattern, char *out,
+static bool expand_pattern(
+	const struct judge *j, const char *pattern, char *out,
 	size_t size, size_t *name)
 {
 	const char *rest;
@@ -45,7 +46,7 @@ static bool granted_by(struct judge *j, const struct policy_image *img,
 	const char *text, const char *physical, bool write, bool links);
 
 /* Can the command not change what stands in dir? */
-static bool lasts(void *ctx, const char *dir)
+static bool dir_lasts(void *ctx, const char *dir)
 {
 	struct judge *j = ctx;
 	const struct policy_image *sys = j->p->layer[POLICY_LAYER_SYSTEM];
@@ -62,7 +63,8 @@ static bool leads_to(struct judge *j, const char *tree, const char *physical)
 	autofree char *real = malloc(PATH_MAX);
 
 	j->work += COST;
-	return real && !judge_spent(j) && !path_settle(tree, real, lasts, j) &&
+	return real && !judge_spent(j) && !path_settle(tree, real, dir_lasts,
+		j) &&
 		path_beneath(real, physical);
 }
 
@@ -77,7 +79,7 @@ static bool granted_by(struct judge *j, const struct policy_image *img,
 
 		img_get(img, IMG_PATH, i, &p);
 		if ((write && !p.write) ||
-			!expand(j, img_str(img, p.pattern), pattern,
+			!expand_pattern(j, img_str(img, p.pattern), pattern,
 				sizeof(pattern), &name))
 			continue;
 		n = strlen(pattern);
@@ -148,7 +150,7 @@ static bool is_hidden(struct judge *j, const char *physical)
 }
 
 /* Do all layers with paths grant it? */
-static bool granted(struct judge *j, const char *cwd, const char *path,
+static bool path_granted(struct judge *j, const char *cwd, const char *path,
 	const char *physical, bool write)
 {
 	char text[JUDGE_PATH];
@@ -265,7 +267,7 @@ static const char *stand_in(const struct judge *j, const char *path, bool write)
 /* A path outside: the sandbox decides, so the line may name it. Where the
  * sandbox is sure to refuse and a replacement exists, the line is denied with
  * that hint. */
-static void outside(struct judge_cmd *k, const struct arg *a,
+static void judge_outside(struct judge_cmd *k, const struct arg *a,
 	const struct path_found *f, enum path_use use)
 {
 	static const char go[] = "begin with 'cd DIR &&', DIR a project of yours";
@@ -380,8 +382,8 @@ static void path_from(struct judge_cmd *k, const struct arg *a, const char *cwd,
 		/* A program that starts meets the sandbox. */
 		if (!j->starts && !judge_is_tmp(j, f.path) &&
 			!judge_is_place(j, f.path) &&
-			!granted(j, cwd, a->s, f.path, use == PATH_WRITE))
-			outside(k, a, &f, use);
+			!path_granted(j, cwd, a->s, f.path, use == PATH_WRITE))
+			judge_outside(k, a, &f, use);
 	} else if (use == PATH_WRITE) {
 		check_protect(k, f.path, a);
 	}
@@ -428,7 +430,7 @@ static bool is_place(struct judge *j, const char *pattern, const char *path)
 	if (str_eq(pattern, "$ROOT/.."))
 		return !j->no_project && path_beneath(path, j->root) &&
 		       !str_eq(path, j->root);
-	return expand(j, pattern, place, sizeof(place), &name) &&
+	return expand_pattern(j, pattern, place, sizeof(place), &name) &&
 	       grant_glob(place, name, path);
 }
 

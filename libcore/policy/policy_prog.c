@@ -53,7 +53,7 @@ static bool exec_dir(struct judge *j, const char *dir, size_t n)
 }
 
 /* Classifies a file that exists, or would. */
-static void classify(struct judge_cmd *k, const char *path, struct prog *p)
+static void classify_file(struct judge_cmd *k, const char *path, struct prog *p)
 {
 	struct judge *j = k->j;
 	struct path_found f;
@@ -138,7 +138,7 @@ static void look_up(struct judge_cmd *k, const char *name, struct prog *p)
 			if (in_exec_dir(k, path, name, p))
 				return;
 		} else if (access(path, X_OK) == 0) {
-			classify(k, *dir == '/' ? path : name, p);
+			classify_file(k, *dir == '/' ? path : name, p);
 			return;
 		}
 		dir += n + (dir[n] == ':');
@@ -183,13 +183,13 @@ void judge_prog(struct judge_cmd *k, const char *word, struct prog *out)
 		return;
 	}
 	if (word[0] == '/') {
-		classify(k, word, out);
+		classify_file(k, word, out);
 		return;
 	}
 	dir = judge_cwd(k);
 	*out = (struct prog){.where = PROG_OUTSIDE};
 	if (!strpbrk(dir, SHELL_REL_S SHELL_ANY_S))
-		classify(k, judge_print(j, "%s/%s", dir, word), out);
+		classify_file(k, judge_print(j, "%s/%s", dir, word), out);
 }
 
 /* A shim runs NAME.real: for rules, the name is NAME. */
@@ -213,7 +213,7 @@ void judge_prog_file(struct judge_cmd *k, const char *file, const char *word,
 
 	*out = (struct prog){.where = PROG_MISSING};
 	called += called[0] == '-';
-	classify(k, file, out);
+	classify_file(k, file, out);
 	if (out->where == PROG_LOCAL)
 		return;
 	/* The name stands in an exec directory, which is trusted, and is a

@@ -80,7 +80,7 @@ static const char *value_type(const struct reading *r, const char *name, bool cu
 	return NULL;
 }
 
-static void give(struct reading *r, const char *name, const char *value)
+static void give_option(struct reading *r, const char *name, const char *value)
 {
 	r->k->j->work += 2;
 	if (r->out->opts < r->opt_max)
@@ -90,7 +90,7 @@ static void give(struct reading *r, const char *name, const char *value)
 			r->opt_max);
 }
 
-static struct arg tail(const struct arg *a, size_t from)
+static struct arg arg_tail(const struct arg *a, size_t from)
 {
 	struct arg v = *a;
 
@@ -115,7 +115,7 @@ static void git_setting(struct reading *r, const struct arg *v)
 }
 
 /* NAME=VALUE before the command. */
-static void assignment(struct reading *r, const struct arg *a)
+static void take_assignment(struct reading *r, const struct arg *a)
 {
 	struct judge *j = r->k->j;
 	size_t n = strcspn(a->s, "=");
@@ -141,7 +141,7 @@ static void assignment(struct reading *r, const struct arg *a)
 }
 
 /* Makes the mark for words from elsewhere unknown text. */
-static void replace(struct reading *r, struct arg *a, const char *what)
+static void replace_mark(struct reading *r, struct arg *a, const char *what)
 {
 	const size_t n = strlen(what);
 	const char *c = a->s;
@@ -172,7 +172,7 @@ static void found_file(struct reading *r, struct arg *a)
 	const char *start = ".";
 
 	if (!str_eq(a->s, "{}")) {
-		replace(r, a, "{}");
+		replace_mark(r, a, "{}");
 		return;
 	}
 	if (o->operands && !o->operand[0].unknown && !o->operand[0].many)
@@ -182,7 +182,7 @@ static void found_file(struct reading *r, struct arg *a)
 }
 
 /* Takes the words from `from` on, up to ";" or "+" with until, as a command. */
-static void command(struct reading *r, size_t from, bool until)
+static void take_command(struct reading *r, size_t from, bool until)
 {
 	size_t n = from < r->argc ? r->argc - from : 0, end = n;
 	struct arg *argv =
@@ -201,7 +201,7 @@ static void command(struct reading *r, size_t from, bool until)
 		if (until)
 			found_file(r, &argv[i]);
 		else if (r->replace)
-			replace(r, &argv[i], r->replace);
+			replace_mark(r, &argv[i], r->replace);
 	}
 	if (reads_is(r, READS_MORE) && !r->replace && end > 0)
 		argv[end++] = (struct arg){
@@ -217,7 +217,7 @@ static void command(struct reading *r, size_t from, bool until)
 }
 
 /* Takes an option that the line names; attached is its value, or NULL. */
-static void known(struct reading *r, const char *name, const char *type,
+static void take_known(struct reading *r, const char *name, const char *type,
 	const struct arg *attached)
 {
 	const int is = str_index(READS_TYPES, type);
@@ -233,13 +233,13 @@ static void known(struct reading *r, const char *name, const char *type,
 		r->out->unresolved |= value.many;
 	}
 	if (is != READS_FIRST || !reads_given(r->out, name))
-		give(r, name, has ? value.s : NULL);
+		give_option(r, name, has ? value.s : NULL);
 	switch (is) {
 	case READS_SH:
 		judge_sh(r->k, &value, NULL, 0, SHELL_UNION);
 		break;
 	case READS_CMD:
-		command(r, attached ? r->i : r->i + 1, true);
+		take_command(r, attached ? r->i : r->i + 1, true);
 		break;
 	case READS_REPL:
 		r->replace = *value.s ? value.s : "{}";
@@ -268,11 +268,11 @@ static const char *next_word(const struct reading *r)
 }
 
 /* Takes "-abc": letters, until one has a value. */
-static void cluster(struct reading *r, const struct arg *a)
+static void take_cluster(struct reading *r, const struct arg *a)
 {
 	for (const char *c = a->s + 1; *c; c++) {
 		char *name = arena_bytes(r->k->j->arena, 3);
-		struct arg rest = tail(a, (size_t)(c - a->s) + 1);
+		struct arg rest = arg_tail(a, (size_t)(c - a->s) + 1);
 		const char *type;
 
 		if (!name)
@@ -284,12 +284,12 @@ static void cluster(struct reading *r, const struct arg *a)
 		/* A shell's -o takes the next word, and more letters can follow
 		 * it. */
 		if (type && reads_is(r, READS_SHELL))
-			known(r, name, type, NULL);
+			take_known(r, name, type, NULL);
 		else if (type) {
-			known(r, name, type, *rest.s ? &rest : NULL);
+			take_known(r, name, type, *rest.s ? &rest : NULL);
 			return;
 		} else
-			give(r, name, *rest.s ? rest.s : next_word(r));
+			give_option(r, name, *rest.s ? rest.s : next_word(r));
 		/* -I/usr/include */
 		if (c == a->s + 1 && strchr(rest.s, '/'))
 			judge_path_guess(r->k, &rest);
@@ -297,13 +297,13 @@ static void cluster(struct reading *r, const struct arg *a)
 	r->doubt = !r->items.count;
 }
 
-static void option(struct reading *r, const struct arg *a)
+static void take_option(struct reading *r, const struct arg *a)
 {
 	const bool dashes = str_after(a->s, "--");
 	const bool whole = reads_is(r, READS_WHOLE);
 	const size_t n = strcspn(a->s, dashes ? "=" : "=:");
 	const char *name = judge_text(r->k->j, a->s, n), *type;
-	struct arg value = tail(a, n + (a->s[n] != 0));
+	struct arg value = arg_tail(a, n + (a->s[n] != 0));
 
 	if (strchr(SHELL_ANY_S SHELL_REL_S, a->s[1])) {
 		r->out->unresolved = r->doubt = true;
@@ -313,13 +313,13 @@ static void option(struct reading *r, const struct arg *a)
 	if (!type && dashes && n > 3)
 		type = value_type(r, name, true);
 	if (type && (n > 2 || !a->s[2])) {
-		known(r, name, type, a->s[n] ? &value : NULL);
+		take_known(r, name, type, a->s[n] ? &value : NULL);
 		return;
 	}
 	if (dashes || whole || n > 2)
-		give(r, name, a->s[n] ? value.s : next_word(r));
+		give_option(r, name, a->s[n] ? value.s : next_word(r));
 	if (!dashes && !whole) {
-		cluster(r, a);
+		take_cluster(r, a);
 		return;
 	}
 	if (a->s[n] || a->s[0] != '/')
@@ -327,21 +327,21 @@ static void option(struct reading *r, const struct arg *a)
 	r->doubt = !a->s[n] && !r->items.count;
 }
 
-static void operand(struct reading *r, const struct arg *a)
+static void take_operand(struct reading *r, const struct arg *a)
 {
 	struct parsed *o = r->out;
 
 	if (reads_is(r, READS_ASSIGNS) && !o->operands &&
 		(strchr(a->s, '=') || str_eq(a->s, "-"))) {
 		if (a->s[1])
-			assignment(r, a);
+			take_assignment(r, a);
 		return;
 	}
 	/* Words behind a shell's script are the script's options. */
 	if (reads_is(r, READS_SHELL) && !a->unknown && !a->many)
 		r->no_options = true;
 	if (reads_is(r, READS_RUNS) && o->operands == r->skip) {
-		command(r, r->i, false);
+		take_command(r, r->i, false);
 		return;
 	}
 	o->doubtful[o->operands] = r->doubt;
@@ -374,9 +374,9 @@ void reads_words(struct reading *r)
 			r->no_options = true;
 		} else if (is_option(r, a)) {
 			r->doubt = false;
-			option(r, a);
+			take_option(r, a);
 		} else {
-			operand(r, a);
+			take_operand(r, a);
 			r->doubt = false;
 		}
 	}

@@ -28,7 +28,7 @@ struct steps {
 };
 
 /* Puts text in front of the rest. */
-static bool push(struct steps *s, const char *text)
+static bool push_text(struct steps *s, const char *text)
 {
 	size_t n = strlen(text);
 
@@ -53,7 +53,7 @@ static size_t in_root(const struct judge *j, const char *path)
 
 /* Begins an absolute path: at the root when the path is beneath the root.
  * Returns the rest of the path. */
-static const char *anchor(struct steps *s, const char *path)
+static const char *anchor_path(struct steps *s, const char *path)
 {
 	size_t n = in_root(s->j, path);
 
@@ -91,7 +91,7 @@ static bool is_last(const struct steps *s)
 }
 
 /* Walks one component that is neither "." nor "..". */
-static int into(struct steps *s, const char *name, size_t n)
+static int step_into(struct steps *s, const char *name, size_t n)
 {
 	char *link = s->link;
 	struct path_found *f = s->at;
@@ -124,12 +124,12 @@ static int into(struct steps *s, const char *name, size_t n)
 	link[got] = 0;
 	s->len = parent;
 	f->path[parent] = 0;
-	return push(s, link[0] == '/' ? anchor(s, link) : link)
+	return push_text(s, link[0] == '/' ? anchor_path(s, link) : link)
 		       ? FOUND_IN
 		       : FOUND_TOO_LONG;
 }
 
-static int up(struct steps *s)
+static int step_up(struct steps *s)
 {
 	struct path_found *f = s->at;
 
@@ -144,7 +144,7 @@ static int up(struct steps *s)
 }
 
 /* Walks the rest. */
-static int walk(struct steps *s)
+static int walk_rest(struct steps *s)
 {
 	int rc = FOUND_IN;
 
@@ -160,7 +160,7 @@ static int walk(struct steps *s)
 		s->j->work++;
 		if (n == 0 || str_eq(name, "."))
 			continue;
-		rc = str_eq(name, "..") ? up(s) : into(s, name, n);
+		rc = str_eq(name, "..") ? step_up(s) : step_into(s, name, n);
 	}
 	return rc;
 }
@@ -208,13 +208,14 @@ static int to_dir(struct steps *s, const char *cwd, const char *path, size_t n,
 	d->known = false;
 	memcpy(d->given, path, n);
 	d->given[n] = 0;
-	if (rest ? !push(s, d->given + (rest - path))
+	if (rest ? !push_text(s, d->given + (rest - path))
 	    : path[0] == '/'
-		    ? !push(s, anchor(s, d->given))
-		    : !push(s, d->given) || !push(s, anchor(s, cwd)))
+		    ? !push_text(s, anchor_path(s, d->given))
+		    : !push_text(s, d->given) || !push_text(s, anchor_path(s,
+			cwd)))
 		return FOUND_TOO_LONG;
 	s->at->want = 0;
-	rc = walk(s);
+	rc = walk_rest(s);
 	s->at->want = want;
 	if (rc != FOUND_IN)
 		return rc;
@@ -242,7 +243,7 @@ void judge_resolve(struct judge *j, const char *cwd, const char *path,
 	if (rest != path + n)
 		rc = to_dir(&s, cwd, path, n, rest);
 	if (rc == FOUND_IN)
-		rc = push(&s, path + n) ? walk(&s) : FOUND_TOO_LONG;
+		rc = push_text(&s, path + n) ? walk_rest(&s) : FOUND_TOO_LONG;
 	out->path[s.len] = 0;
 	if (s.len == 0)
 		memcpy(out->path, "/", 2);

@@ -91,7 +91,7 @@ static bool begins_alike(const char *base, const char *rest, const char *dir)
 /* Fills in the pattern's place, without two stars at its end, to r->text. False
  * when the place is not known, or when the name can neither be dir's nor hold
  * dir, which is decided without a copy. */
-static bool filled(struct root_search *r, const char *pattern,
+static bool fill_pattern(struct root_search *r, const char *pattern,
 	const char *home, const char *dir)
 {
 	struct buf b = {.data = r->text, .cap = sizeof r->text,
@@ -109,7 +109,7 @@ static bool filled(struct root_search *r, const char *pattern,
 
 /* Is the place within dir? If the home lies in a project, the project is no
  * part of the home. */
-static bool holds(const char *dir, const char *place, const char *home)
+static bool dir_holds(const char *dir, const char *place, const char *home)
 {
 	return path_beneath(dir, place) && (!home || path_beneath(home, dir));
 }
@@ -117,7 +117,7 @@ static bool holds(const char *dir, const char *place, const char *home)
 /* Does the word of the policy mean dir: as itself, as a directory above (with
  * tree, or two stars at the word's end), or as a directory inside (with
  * around)? */
-static bool meant(struct root_search *r, const char *word, const char *dir,
+static bool word_means(struct root_search *r, const char *word, const char *dir,
 	const struct stat *st, bool tree, bool around)
 {
 	const char *const home[] = {r->at->home, r->home};
@@ -126,13 +126,13 @@ static bool meant(struct root_search *r, const char *word, const char *dir,
 	if (word[0] != '/' && word[0] != '$')
 		return false;
 	for (size_t i = 0; i < names; i++) {
-		if (!filled(r, word, home[i], dir))
+		if (!fill_pattern(r, word, home[i], dir))
 			continue;
 		if ((tree || str_ends(word, "/**")
 				    ? path_beneath(r->text, dir)
 				    : str_eq(r->text, dir)) ||
 			(r->aliased && leads_to(r->text, st)) ||
-			(around && holds(dir, r->text,
+			(around && dir_holds(dir, r->text,
 					   word[0] == '$' ? home[i] : NULL)))
 			return true;
 	}
@@ -140,14 +140,14 @@ static bool meant(struct root_search *r, const char *word, const char *dir,
 }
 
 /* Do the set's words name dir, or a directory above with two stars behind? */
-static bool named(struct root_search *r, enum img_set set, const char *dir,
+static bool set_names(struct root_search *r, enum img_set set, const char *dir,
 	const struct stat *st)
 {
 	const struct policy_image *sys = r->p->layer[POLICY_LAYER_SYSTEM];
 	struct img_range words = img_set(sys, set);
 
 	for (uint32_t i = 0; i < words.count; i++)
-		if (meant(r, img_ref(sys, words, i), dir, st, false,
+		if (word_means(r, img_ref(sys, words, i), dir, st, false,
 			    set == IMG_SET_NEVER))
 			return true;
 	return false;
@@ -165,7 +165,7 @@ static bool is_hidden(
 
 	for (size_t n = strlen(dir); n > 1; at = up) {
 		for (uint32_t i = 0; i < words.count; i++)
-			if (meant(r, img_ref(sys, words, i), at, &st, true,
+			if (word_means(r, img_ref(sys, words, i), at, &st, true,
 				    false))
 				return true;
 		if (!r->aliased)
@@ -231,7 +231,7 @@ static const char *why_never(struct root_search *r, const char *dir)
 	s.aliased = r->aliased;
 	if (is_hidden(r, dir, &s.st))
 		return "it is a place for secrets";
-	if (named(r, IMG_SET_ROOT, dir, &s.st))
+	if (set_names(r, IMG_SET_ROOT, dir, &s.st))
 		return NULL;
 	for (size_t i = 0; i < POLICY_SHARED; i++)
 		if (leads_to(policy_shared[i], &s.st))
@@ -239,13 +239,13 @@ static const char *why_never(struct root_search *r, const char *dir)
 	if ((home && home[0] == '/' && leads_to(home, &s.st)) ||
 		user_each_home("/etc/passwd", is_home, &s) > 0)
 		return "it is a home";
-	return named(r, IMG_SET_NEVER, dir, &s.st)
+	return set_names(r, IMG_SET_NEVER, dir, &s.st)
 		? "what it holds is run outside of projects"
 		: NULL;
 }
 
 /* Finds the nearest directory with a marker, else dir. */
-static int marked(
+static int find_marked(
 	const struct policy *p, const char *dir, char *out, size_t size)
 {
 	char *slash;
@@ -286,7 +286,7 @@ static int widen(struct root_search *r, char *out, size_t size)
 static int root_of(struct root_search *r, const char *dir, char *out,
 	size_t size, const char **why)
 {
-	int err = marked(r->p, dir, out, size);
+	int err = find_marked(r->p, dir, out, size);
 
 	if (err)
 		return err;

@@ -17,7 +17,7 @@ static void to_val(const struct arg *a, struct shell_val *v)
 }
 
 /* Judges text within a walk, which knows the variables. */
-static void nested(struct judge_cmd *k, struct shell_val *text,
+static void judge_nested(struct judge_cmd *k, struct shell_val *text,
 	const struct shell_val *args, size_t nargs, enum shell_dialect dialect)
 {
 	struct shell_child child = {.text = text,
@@ -36,7 +36,7 @@ static void nested(struct judge_cmd *k, struct shell_val *text,
 }
 
 /* Judges text of an execve, by a walk of its own. */
-static void alone(struct judge_cmd *k, const struct arg *text,
+static void judge_alone(struct judge_cmd *k, const struct arg *text,
 	const struct shell_val *args, size_t nargs, enum shell_dialect dialect)
 {
 	struct judge *j = k->j;
@@ -81,9 +81,9 @@ void judge_sh(struct judge_cmd *k, const struct arg *text,
 	for (size_t i = 0; i < nargs; i++)
 		to_val(&args[i], &v[i + 1]);
 	if (j->walk)
-		nested(k, v, nargs ? v + 1 : NULL, nargs, dialect);
+		judge_nested(k, v, nargs ? v + 1 : NULL, nargs, dialect);
 	else
-		alone(k, text, nargs ? v + 1 : NULL, nargs, dialect);
+		judge_alone(k, text, nargs ? v + 1 : NULL, nargs, dialect);
 }
 
 void judge_stdin_code(struct judge_cmd *k)

@@ -18,7 +18,7 @@ static const char *kind_of(size_t n)
 				  : "wardbox-policy-signature-1 ";
 }
 
-static int digit(char c)
+static int hex_digit(char c)
 {
 	if (chr_digit(c))
 		return c - '0';
@@ -31,7 +31,7 @@ int policy_sign_parse(const char *name, const char *text, uint8_t *out,
 	const char *at = str_after(text, kind_of(n));
 
 	for (size_t i = 0; at && i < n; i++, at += 2) {
-		int hi = digit(at[0]), lo = hi < 0 ? -1 : digit(at[1]);
+		int hi = hex_digit(at[0]), lo = hi < 0 ? -1 : hex_digit(at[1]);
 
 		if (lo < 0) {
 			at = NULL;
@@ -77,7 +77,7 @@ int policy_sign_pair(const uint8_t priv[static SIGN_PRIVATE],
 	return 0;
 }
 
-static void hash(const void *text, size_t n, uint8_t out[static 32])
+static void hash_text(const void *text, size_t n, uint8_t out[static 32])
 {
 	br_sha256_context c;
 
@@ -95,7 +95,7 @@ int policy_sign(const uint8_t priv[static SIGN_PRIVATE], const void *text,
 	size_t got;
 
 	memcpy(copy, priv, sizeof(copy));
-	hash(text, n, digest);
+	hash_text(text, n, digest);
 	got = br_ecdsa_i31_sign_raw(
 		&br_ec_p256_m31, &br_sha256_vtable, digest, &key, sig);
 	explicit_bzero(copy, sizeof(copy));
@@ -110,7 +110,7 @@ int policy_sign_verify(const uint8_t pub[static SIGN_PUBLIC], const void *text,
 		.curve = BR_EC_secp256r1, .q = copy, .qlen = SIGN_PUBLIC};
 
 	memcpy(copy, pub, sizeof(copy));
-	hash(text, n, digest);
+	hash_text(text, n, digest);
 	return br_ecdsa_i31_vrfy_raw(&br_ec_p256_m31, digest, sizeof(digest),
 		       &key, sig, SIGN_SIGNATURE) == 1
 		       ? 0

@@ -25,7 +25,7 @@ struct layer {
 	br_sha256_context sum;
 };
 
-static struct layer *compiler(enum policy_layer layer,
+static struct layer *new_compiler(enum policy_layer layer,
 	const struct policy_image *above, struct diag *d)
 {
 	struct layer *l = malloc(sizeof(*l));
@@ -39,14 +39,14 @@ static struct layer *compiler(enum policy_layer layer,
 	return l;
 }
 
-static int compile(struct layer *l, const char *name, const char *text,
+static int compile_source(struct layer *l, const char *name, const char *text,
 	size_t n, struct diag *d)
 {
 	br_sha256_update(&l->sum, text, n);
 	return policy_compile_text(&l->c, name, text, n, d);
 }
 
-static int finish(struct layer *l, int rc, void **bytes, size_t *size,
+static int finish_layer(struct layer *l, int rc, void **bytes, size_t *size,
 	struct diag *d)
 {
 	struct img_source mine = {.kind = IMG_SRC_BUILTIN};
@@ -162,7 +162,7 @@ static int open_source(const char *path, const struct wanted *want)
 }
 
 /* Reads and compiles one file. -ENOENT when it does not exist. */
-static int source(struct layer *l, const char *path,
+static int read_source(struct layer *l, const char *path,
 	const struct wanted *want, struct diag *d)
 {
 	autobuf struct buf text = BUF_INIT(POLICY_TEXT_MAX);
@@ -197,7 +197,7 @@ static int source(struct layer *l, const char *path,
 			return rc == -ENOENT ? -EBADMSG : rc;
 	}
 	add_source(&l->c, path, IMG_SRC_FILE, &st);
-	return compile(l, path, text.data ? text.data : "", text.len, d);
+	return compile_source(l, path, text.data ? text.data : "", text.len, d);
 }
 
 static int by_name(const struct dirent **a, const struct dirent **b)
@@ -210,7 +210,7 @@ static int is_fragment(const struct dirent *e)
 	return e->d_name[0] != '.' && str_ends(e->d_name, ".policy");
 }
 
-static int fragments(struct layer *l, const char *dir,
+static int read_fragments(struct layer *l, const char *dir,
 	const struct wanted *want, struct diag *d)
 {
 	struct dirent **list = NULL;
@@ -238,7 +238,7 @@ static int fragments(struct layer *l, const char *dir,
 			rc = path_join(
 				path, sizeof(path), dir, list[i]->d_name);
 		if (rc == 0)
-			rc = source(l, path, want, d);
+			rc = read_source(l, path, want, d);
 		free(list[i]);
 	}
 	free(list);
@@ -248,7 +248,7 @@ static int fragments(struct layer *l, const char *dir,
 int policy_build_system(const struct policy_where *w, void **bytes,
 	size_t *size, struct diag *d)
 {
-	struct layer *l = compiler(POLICY_LAYER_SYSTEM, NULL, d);
+	struct layer *l = new_compiler(POLICY_LAYER_SYSTEM, NULL, d);
 	struct wanted want = {.uid = w->system_uid, .trusted = true};
 	int rc;
 
@@ -256,7 +256,7 @@ int policy_build_system(const struct policy_where *w, void **bytes,
 		return -ENOMEM;
 	rc = read_key(&l->c, w, &want, d);
 	if (rc == 0)
-		rc = w->system ? source(l, w->system, &want, d) : -ENOENT;
+		rc = w->system ? read_source(l, w->system, &want, d) : -ENOENT;
 	if (rc == -ENOENT && policy_absent(w->system)) {
 		if (w->system)
 			add_source(&l->c, w->system, IMG_SRC_ABSENT, NULL);
@@ -264,35 +264,37 @@ int policy_build_system(const struct policy_where *w, void **bytes,
 		rc = 0;
 	}
 	if (rc == 0)
-		rc = fragments(l, w->system_dir, &want, d);
-	return finish(l, rc, bytes, size, d);
+		rc = read_fragments(l, w->system_dir, &want, d);
+	return finish_layer(l, rc, bytes, size, d);
 }
 
 int policy_build_file(const char *path, enum policy_layer layer, uid_t uid,
 	bool trusted, const struct policy_image *above, void **bytes,
 	size_t *size, struct diag *d)
 {
-	struct layer *l = compiler(layer, above, d);
+	struct layer *l = new_compiler(layer, above, d);
 	struct wanted want = {.uid = uid,
 		.trusted = trusted,
 		.project = layer == POLICY_LAYER_PROJECT};
 
 	if (!l)
 		return -ENOMEM;
-	return finish(l, source(l, path, &want, d), bytes, size, d);
+	return finish_layer(l, read_source(l, path, &want, d), bytes, size, d);
 }
 
 int policy_build_text(const char *name, const char *text, size_t n,
 	void **bytes, size_t *size, struct diag *d)
 {
-	struct layer *l = compiler(POLICY_LAYER_SYSTEM, NULL, d);
+	struct layer *l = new_compiler(POLICY_LAYER_SYSTEM, NULL, d);
 
 	if (!l)
 		return -ENOMEM;
-	return finish(l, compile(l, name, text, n, d), bytes, size, d);
+	return finish_layer(l, compile_source(l, name, text, n, d), bytes, size,
+		d);
 }
 
-static bool same(const struct policy_image *img, const struct img_source *s)
+static bool same_source(
+	const struct policy_image *img, const struct img_source *s)
 {
 	const char *path = img_str(img, s->path);
 	struct stat st;
@@ -309,7 +311,7 @@ static bool same(const struct policy_image *img, const struct img_source *s)
 }
 
 /* Was the image made from this very file? */
-static bool names(const struct policy_image *img, const char *path)
+static bool image_names(const struct policy_image *img, const char *path)
 {
 	struct img_source s;
 
@@ -327,9 +329,9 @@ bool policy_fresh(const struct policy_image *img, const struct policy_where *w)
 
 	for (uint32_t i = 0; i < IMG_COUNT(img, IMG_SOURCE); i++) {
 		img_get(img, IMG_SOURCE, i, &s);
-		if (!same(img, &s))
+		if (!same_source(img, &s))
 			return false;
 	}
-	return names(img, w->system) && names(img, w->system_dir) &&
-	       names(img, w->key);
+	return image_names(img, w->system) && image_names(img, w->system_dir) &&
+	       image_names(img, w->key);
 }

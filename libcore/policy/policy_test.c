@@ -6,7 +6,7 @@
 
 #include "policy/policy_load.h"
 
-static int one(const struct policy *p, const struct policy_image *img,
+static int run_test(const struct policy *p, const struct policy_image *img,
 	const struct img_test *t, enum policy_profile profile, struct diag *d)
 {
 	/* The place does not exist, so that only the texts of paths decide. */
@@ -42,7 +42,7 @@ int policy_test(const struct policy *p, unsigned *ran, struct diag *d)
 			for (unsigned k = 0; k < POLICY_PROFILES; k++) {
 				if (!(t.profiles & 1U << k))
 					continue;
-				if (one(p, img, &t, (enum policy_profile)k,
+				if (run_test(p, img, &t, (enum policy_profile)k,
 					    d) < 0)
 					return -EINVAL;
 				++*ran;

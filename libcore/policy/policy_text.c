@@ -39,7 +39,7 @@ FLOATLESS int policy_text_bad(struct diag *d, const struct policy_line *line,
 	return -EINVAL;
 }
 
-static unsigned column(const struct policy_text *t)
+static unsigned column_of(const struct policy_text *t)
 {
 	return (unsigned)(t->at - t->bol) + 1;
 }
@@ -47,11 +47,11 @@ static unsigned column(const struct policy_text *t)
 static int bad_here(struct policy_text *t, struct diag *d, const char *text)
 {
 	diag_fail(d, -EINVAL, "%s", text);
-	diag_at(d, t->file, t->line, column(t));
+	diag_at(d, t->file, t->line, column_of(t));
 	return -EINVAL;
 }
 
-static char peek(const struct policy_text *t, size_t ahead)
+static char peek_byte(const struct policy_text *t, size_t ahead)
 {
 	return (size_t)(t->end - t->at) > ahead ? t->at[ahead] : '\n';
 }
@@ -69,11 +69,12 @@ static void next_line(struct policy_text *t)
 static bool skip_blank(struct policy_text *t)
 {
 	for (;;) {
-		char c = peek(t, 0);
+		char c = peek_byte(t, 0);
 
 		if (t->at == t->end || c == '\n')
 			return true;
-		if (c == '\\' && peek(t, 1) == '\n' && t->at + 1 < t->end) {
+		if (c == '\\' && peek_byte(t, 1) == '\n' &&
+			t->at + 1 < t->end) {
 			t->at++;
 			next_line(t);
 		} else if (c == '#') {
@@ -87,7 +88,8 @@ static bool skip_blank(struct policy_text *t)
 	}
 }
 
-static int put(struct out *o, struct policy_text *t, char c, struct diag *d)
+static int put_byte(
+	struct out *o, struct policy_text *t, char c, struct diag *d)
 {
 	if (o->used >= sizeof(o->line->bytes) - 1)
 		return bad_here(
@@ -96,13 +98,13 @@ static int put(struct out *o, struct policy_text *t, char c, struct diag *d)
 	return 0;
 }
 
-static int escape(struct policy_text *t, char *c, struct diag *d)
+static int read_escape(struct policy_text *t, char *c, struct diag *d)
 {
 	static const char from[] = "\"\\nt", to[] = "\"\\\n\t";
 	const char *at;
 
 	t->at++;
-	at = strchr(from, peek(t, 0));
+	at = strchr(from, peek_byte(t, 0));
 	if (!at || !*at)
 		return bad_here(t, d,
 			"unknown escape, expected \\\" \\\\ \\n \\t");
@@ -111,14 +113,14 @@ static int escape(struct policy_text *t, char *c, struct diag *d)
 	return 0;
 }
 
-static int quoted(struct policy_text *t, struct out *o, struct diag *d)
+static int read_quoted(struct policy_text *t, struct out *o, struct diag *d)
 {
 	struct policy_text open = *t;
 	char q = *t->at++;
 	int rc = 0;
 
 	for (;;) {
-		char c = peek(t, 0);
+		char c = peek_byte(t, 0);
 
 		if (t->at == t->end || c == '\n')
 			return bad_here(
@@ -126,11 +128,11 @@ static int quoted(struct policy_text *t, struct out *o, struct diag *d)
 		if (c == q)
 			break;
 		if (c == '\\' && q == '"')
-			rc = escape(t, &c, d);
+			rc = read_escape(t, &c, d);
 		else
 			t->at++;
 		if (rc == 0)
-			rc = put(o, t, c, d);
+			rc = put_byte(o, t, c, d);
 		if (rc < 0)
 			return rc;
 	}
@@ -140,7 +142,7 @@ static int quoted(struct policy_text *t, struct out *o, struct diag *d)
 
 /* Refuses bytes that a person could not see or a terminal would obey, except
  * the two that a line to test may hold. */
-static int check(
+static int check_byte(
 	const struct out *o, const struct policy_word *w, struct diag *d)
 {
 	const char *end = o->line->bytes + o->used;
@@ -161,44 +163,45 @@ static int check(
 }
 
 /* Reads one word. */
-static int word(struct policy_text *t, struct out *o, struct policy_word *w,
+static int read_word(
+	struct policy_text *t, struct out *o, struct policy_word *w,
 	struct diag *d)
 {
 	int rc = 0;
 
 	*w = (struct policy_word){.s = o->line->bytes + o->used,
 		.line = t->line,
-		.col = column(t)};
+		.col = column_of(t)};
 	while (rc == 0 && t->at < t->end) {
 		char c = *t->at;
 
 		if (c == ' ' || c == '\t' || c == '\n' ||
-			(c == '\\' && peek(t, 1) == '\n'))
+			(c == '\\' && peek_byte(t, 1) == '\n'))
 			break;
 		if (c == '\'' || c == '"') {
 			w->quoted = true;
-			rc = quoted(t, o, d);
+			rc = read_quoted(t, o, d);
 			continue;
 		}
-		rc = put(o, t, c, d);
+		rc = put_byte(o, t, c, d);
 		t->at++;
 	}
 	if (rc == 0)
-		rc = put(o, t, 0, d);
-	return rc < 0 ? rc : check(o, w, d);
+		rc = put_byte(o, t, 0, d);
+	return rc < 0 ? rc : check_byte(o, w, d);
 }
 
-static int reason(struct policy_text *t, struct out *o, struct diag *d)
+static int read_reason(struct policy_text *t, struct out *o, struct diag *d)
 {
 	struct policy_word *to[] = {&o->line->text, &o->line->alt};
 
 	for (unsigned i = 0; i < 2; i++) {
 		if (skip_blank(t))
 			break;
-		if (peek(t, 0) != '"' && peek(t, 0) != '\'')
+		if (peek_byte(t, 0) != '"' && peek_byte(t, 0) != '\'')
 			return bad_here(
 				t, d, "expected a quoted text behind ':'");
-		if (word(t, o, to[i], d) < 0)
+		if (read_word(t, o, to[i], d) < 0)
 			return -EINVAL;
 	}
 	if (!o->line->text.s)
@@ -227,17 +230,17 @@ int policy_text_next(
 	do {
 		struct policy_word *w = &line->word[line->count];
 
-		if (line->count > 0 && peek(t, 0) == ':' &&
-			strchr(" \t\n", peek(t, 1))) {
+		if (line->count > 0 && peek_byte(t, 0) == ':' &&
+			strchr(" \t\n", peek_byte(t, 1))) {
 			t->at++;
-			if (reason(t, &o, d) < 0)
+			if (read_reason(t, &o, d) < 0)
 				return -EINVAL;
 			break;
 		}
 		if (line->count == POLICY_WORDS_MAX - 1)
 			return bad_here(
 				t, d, "too many words, expected at most 511");
-		if (word(t, &o, w, d) < 0)
+		if (read_word(t, &o, w, d) < 0)
 			return -EINVAL;
 		line->count++;
 	} while (!skip_blank(t));

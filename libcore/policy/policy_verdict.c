@@ -63,14 +63,14 @@ const char *judge_show(struct judge *j, const char *s)
 }
 
 /* Will anybody read the verdict's texts? */
-static bool heard(const struct judge *j, enum policy_decision d)
+static bool is_heard(const struct judge *j, enum policy_decision d)
 {
 	return j->each || !j->worst.rule[0] || d > j->worst.would;
 }
 
 /* Makes the verdict d; the caller writes its texts. False: it is as strict
  * already. */
-static bool become(struct judge_cmd *k, enum policy_decision d)
+static bool become_verdict(struct judge_cmd *k, enum policy_decision d)
 {
 	if (k->judged && d <= k->v.would)
 		return false;
@@ -97,9 +97,9 @@ static bool raise_to(struct judge_cmd *k, enum policy_decision d,
 	k->v.open |= d == POLICY_OPEN;
 	if (d == POLICY_OPEN && !k->j->starts)
 		d = (enum policy_decision)k->j->set[IMG_P_OPEN];
-	if (!become(k, d))
+	if (!become_verdict(k, d))
 		return false;
-	if (!heard(k->j, d))
+	if (!is_heard(k->j, d))
 		return true;
 	buf_vaddf(&b, fmt, ap);
 	b.err = 0;
@@ -152,12 +152,12 @@ bool judge_rule(struct judge_cmd *k, enum policy_decision d,
 {
 	const char *text = img_str(img, r->text);
 
-	if (!become(k, d))
+	if (!become_verdict(k, d))
 		return false;
 	/* A mark of a lower layer frees nothing. */
 	if (img->head->layer == POLICY_LAYER_SYSTEM)
 		k->v.is = IMG_MARKS(r->bits);
-	if (!heard(k->j, d))
+	if (!is_heard(k->j, d))
 		return true;
 	k->v.layer = (enum policy_layer)img->head->layer;
 	k->v.line = r->line;
@@ -184,7 +184,7 @@ struct judge_cmd judge_begin(struct judge *j, struct shell_span span)
 			.net = POLICY_NET_NONE}};
 }
 
-static void settle(const struct judge *j, struct policy_verdict *v)
+static void settle_verdict(const struct judge *j, struct policy_verdict *v)
 {
 	v->decision = j->observe ? POLICY_ALLOW : v->would;
 }
@@ -248,12 +248,12 @@ void judge_end(struct judge_cmd *k)
 		net = k->v.net;
 	if (!up || (k->v.up && k->v.up < up))
 		up = k->v.up;
-	if (heard(j, k->v.would)) {
+	if (is_heard(j, k->v.would)) {
 		if (k->open)
 			show_open(k);
 		else if (k->argv)
 			show_words(k);
-		settle(j, &k->v);
+		settle_verdict(j, &k->v);
 	}
 	if (!j->worst.rule[0] || k->v.would > j->worst.would)
 		j->worst = k->v;

@@ -22,7 +22,7 @@ bool judge_spent(struct judge *j)
 
 /* Is the walk over? Nothing can make the verdict stricter, or nobody wants the
  * rest. */
-static int enough(struct judge *j)
+static int heard_enough(struct judge *j)
 {
 	return judge_spent(j) || (j->worst.rule[0] && !j->each &&
 					 j->worst.would == POLICY_DENY);
@@ -50,7 +50,7 @@ static int on_command(
 
 	j->walk = w;
 	if (cmd->resolve == SHELL_IS_FUNCTION)
-		return enough(j);
+		return heard_enough(j);
 	k.cmd = cmd;
 	k.cwd = cmd->cwd;
 	argv = arena_zalloc(j->arena, (cmd->argc + 1) * sizeof *argv);
@@ -68,7 +68,7 @@ static int on_command(
 	else
 		judge_argv(&k, argv, cmd->argc);
 	judge_end(&k);
-	return enough(j);
+	return heard_enough(j);
 }
 
 static int on_set(void *ctx, struct shell_walk *w, const struct shell_set *s)
@@ -81,7 +81,7 @@ static int on_set(void *ctx, struct shell_walk *w, const struct shell_set *s)
 	str_copy(k.v.command, sizeof(k.v.command), name);
 	judge_setenv(&k, name, shell_val_text(&s->value), s->unset);
 	judge_end(&k);
-	return enough(j);
+	return heard_enough(j);
 }
 
 static int on_open(void *ctx, struct shell_walk *w, const struct shell_open *o,
@@ -95,7 +95,7 @@ static int on_open(void *ctx, struct shell_walk *w, const struct shell_open *o,
 	k.cwd = cwd;
 	judge_path_val(&k, &o->path, o->writes ? PATH_WRITE : PATH_READ);
 	judge_end(&k);
-	return enough(j);
+	return heard_enough(j);
 }
 
 static int on_chdir(void *ctx, struct shell_walk *w,
@@ -109,7 +109,7 @@ static int on_chdir(void *ctx, struct shell_walk *w,
 	k.cwd = target;
 	judge_path_val(&k, target, PATH_PLACE);
 	judge_end(&k);
-	return enough(j);
+	return heard_enough(j);
 }
 
 /* In the order of enum shell_risk. */
@@ -130,7 +130,7 @@ static int on_risk(void *ctx, struct shell_walk *w, enum shell_risk risk,
 		shell_risk_text(risk), *piece ? ": " : "",
 		judge_show(j, piece));
 	judge_end(&k);
-	return enough(j);
+	return heard_enough(j);
 }
 
 const struct shell_walk_ops judge_walk_ops = {

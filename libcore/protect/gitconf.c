@@ -15,11 +15,12 @@ enum { TEXT_END = -1 };
 struct conf_reader {
 	const char *text;
 	size_t n, at;
-	size_t section; /* bytes of the name that are the section's */
+	size_t section; /* length of the section in the name */
 	struct buf *name, *value;
 };
 
-/* The byte that git sees at r->at: a carriage return before a newline is none. */
+/* The byte at r->at as git sees it: a carriage return before a newline is
+ * dropped. */
 static int conf_peek(struct conf_reader *r)
 {
 	if (r->at + 1 < r->n && r->text[r->at] == '\r' &&
@@ -41,7 +42,7 @@ static bool is_blank(int c)
 	return c == ' ' || c == '\t';
 }
 
-/* git's isspace(). A form feed and a vertical tab are none of it. */
+/* git's isspace(), which leaves out form feed and vertical tab. */
 static bool is_space(int c)
 {
 	return is_blank(c) || c == '\n' || c == '\r';
@@ -67,7 +68,7 @@ static void skip_line(struct conf_reader *r)
 	}
 }
 
-/* The quoted part of [section "subsection"]: r->at is at the quote. */
+/* Reads the quoted part of [section "subsection"], at the quote. */
 static int read_subsection(struct conf_reader *r)
 {
 	int c;
@@ -88,7 +89,7 @@ static int read_subsection(struct conf_reader *r)
 	return conf_take(r) == ']' ? 0 : -EINVAL;
 }
 
-/* Behind '['. */
+/* Reads a section, behind '['. */
 static int read_section(struct conf_reader *r)
 {
 	int c, err = 0;
@@ -110,7 +111,7 @@ static int read_section(struct conf_reader *r)
 	return err;
 }
 
-/* What stands behind a backslash in a value. 0; 1: the line goes on. */
+/* Reads an escape in a value, behind the backslash. 0; 1: the line goes on. */
 static int read_escape(struct conf_reader *r)
 {
 	static const char from[] = "tbn\\\"", to[] = "\t\b\n\\\"";
@@ -126,18 +127,19 @@ static int read_escape(struct conf_reader *r)
 	return 0;
 }
 
-/* Behind '=': up to its newline, which is left. */
+/* Reads a value, behind '=', up to its newline, which is left. */
 static int read_value(struct conf_reader *r)
 {
 	bool quoted = false;
-	size_t kept = 0; /* blanks behind it are not the value's */
+	size_t kept = 0; /* trailing blanks do not belong to the value */
 	int c, err = 0;
 
 	while (is_blank(conf_peek(r)))
 		r->at++;
 	while (!err && (c = conf_peek(r)) != TEXT_END && c != '\n') {
 		r->at++;
-		/* git would end the value there, and others would not. */
+		/* git would end the value there, and other readers would
+		 * not. */
 		if (c == '\0')
 			return -EINVAL;
 		if (!quoted && (c == '#' || c == ';')) {

@@ -21,15 +21,15 @@ struct gitconf_var {
 			    * as it is written */
 	const char *value; /* without quotes and escapes; "true" for a key that
 			    * stands alone, as git takes it */
-	size_t start, end; /* from the key to the end of its line, without the
-			    * newline; a continued line counts with it */
+	size_t start, end; /* from the key to the end of its (continued) line,
+			    * without the newline */
 };
 
 /* A negative errno ends the reading and is returned. */
 typedef int gitconf_each(void *ctx, const struct gitconf_var *var);
 
-/* Shows the variables of text[0..n) in order. 0; -EINVAL: git could not read it
- * either, or the two could differ; -ENOMEM. */
+/* Shows the variables of text[0..n) in order. 0; -EINVAL: git could not read
+ * the text either, or git and this reader could differ; -ENOMEM. */
 int gitconf_read(const char *text, size_t n, gitconf_each *each, void *ctx);
 
 #endif

@@ -29,7 +29,7 @@ int protect_join(char *out, const char *dir, const char *name)
 		    : str_copy(out, PROTECT_PATH, name);
 }
 
-/* Takes the last part away; false when there is none. */
+/* Removes the last part; false when there is none. */
 static bool path_up(char *path)
 {
 	char *slash = strrchr(path, '/');
@@ -106,7 +106,7 @@ static uint64_t time_ns(struct timespec t)
 static void mark_stat(struct protect_mark *m, const struct stat *st)
 {
 	m->how = (uint8_t)how_of(st->st_mode);
-	/* A directory counts for that it is there. */
+	/* Of a directory only its existence counts. */
 	if (m->how == PROTECT_DIR)
 		return;
 	m->dev = st->st_dev;
@@ -160,7 +160,7 @@ int protect_add(struct protect_list *l, int dirfd, const char *dir,
 	if (fstatat(dirfd, base, &st, AT_SYMLINK_NOFOLLOW) ||
 		protect_join(name, dir, base))
 		return 0;
-	/* What git reads as a file says nothing as a directory. */
+	/* A directory in place of a file that git reads has no meaning. */
 	if (S_ISDIR(st.st_mode) && kind != PROTECT_WHOLE)
 		return 0;
 	mark_stat(&mark, &st);
@@ -189,7 +189,7 @@ void protect_open_up(int fd)
 	char name[32];
 	struct stat st;
 
-	/* Root needs none. */
+	/* Root needs no rights. */
 	if (uid && fstat(fd, &st) == 0 && st.st_uid == uid &&
 		(st.st_mode & 0700) != 0700)
 		(void)chmod(BUF_PRINT(name, "/proc/self/fd/%d", fd),
@@ -246,7 +246,8 @@ void protect_text(struct protect_list *l, struct protect_seen *s,
 	s->mark.kept = true;
 }
 
-/* What cannot be read or is too large is not kept: it can only be told. */
+/* Keeps a file's text. A file that cannot be read, or is too large, can only be
+ * reported. */
 static void keep_one(const struct protect *p, struct protect_list *l,
 	struct protect_seen *s)
 {
@@ -269,11 +270,11 @@ static void keep_one(const struct protect *p, struct protect_list *l,
 struct include_ctx {
 	const struct protect *p;
 	struct protect_list *l;
-	const char *from; /* the file that includes */
+	const char *from; /* the including file */
 	bool strict;
 };
 
-/* A file of the project that git reads as settings, too. */
+/* Adds a file of the project that git's settings include. */
 static int keep_include(void *ctx, const struct gitconf_var *var)
 {
 	const struct include_ctx *x = ctx;

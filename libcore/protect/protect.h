@@ -26,43 +26,45 @@
 
 enum {
 	PROTECT_FILES_MAX = 512,      /* names that are looked at */
-	PROTECT_FILE_MAX = 1 << 20,   /* bytes of one that are kept */
-	PROTECT_BYTES_MAX = 4 << 20,  /* of all */
-	PROTECT_DEPTH_MAX = 6,        /* directories below one another */
+	PROTECT_FILE_MAX = 1 << 20,   /* kept bytes of one file */
+	PROTECT_BYTES_MAX = 4 << 20,  /* kept bytes of all files */
+	PROTECT_DEPTH_MAX = 6,        /* depth of directories */
 };
 
 /* A name that the policy protects, relative to the root. */
 struct protect_name {
-	const char *path; /* '*' and '?' may stand in its last part */
-	bool tree;        /* and all beneath it */
-	bool strict;      /* nobody can allow it for one command */
+	const char *path; /* its last part may hold '*' and '?' */
+	bool tree;        /* also everything beneath it */
+	bool strict;      /* no person can allow it for one command */
 };
 
-/* Something that was put back. */
+/* A change that was put back. */
 struct protect_change {
 	const char *name; /* the file, relative to the root */
-	const char *what; /* the setting with its value; "" for a whole file */
-	const char *aside; /* the name that the file has now; "": the file
-			    * has its former bytes, or lost the setting */
+	const char *what; /* the setting with its value; "" for the whole
+			   * file */
+	const char *aside; /* the new name of the file; "": the file got its
+			    * former bytes back, or lost the setting */
 	bool strict;
-	int err; /* -errno: it could not be put back */
+	int err; /* -errno: the change could not be put back */
 };
 
 struct protect_spec {
-	const char *root; /* absolute, and the kernel's own name */
-	const char *cwd;  /* repositories from there up to the root count */
+	const char *root; /* absolute, by the kernel's name */
+	const char *cwd;  /* repositories from here up to the root count */
 	const struct protect_name *names;
 	size_t name_count;
-	/* Directories, absolute, that are the guard's own. */
+	/* Absolute directories of the guard's own. */
 	const char *const *skip;
 	size_t skip_count;
-	bool allowed; /* only what is strict is put back */
-	int state;    /* a directory of the guard's own, where commands that run
-		       * at the same time find each other; -1: none */
+	bool allowed; /* only strict names are put back */
+	int state;    /* a directory of the guard's own, through which commands
+		       * that run at the same time share what they saw; -1:
+		       * none */
 	/* Does this setting of git (its name in lower case) run something, or
 	 * lead git elsewhere? */
 	bool (*runs)(void *ctx, const char *name, const char *value);
-	/* The one member of a JSON file that counts; NULL: the whole file. */
+	/* The only member of a JSON file that counts; NULL: the whole file. */
 	const char *(*member)(void *ctx, const char *name);
 	void (*found)(void *ctx, const struct protect_change *change);
 	void *ctx;
@@ -70,13 +72,13 @@ struct protect_spec {
 
 struct protect;
 
-/* Looks at what is there. The spec must live as long as *out. 0, with *out NULL
- * where there is no such directory; -errno. */
+/* Looks at the protected names. The spec must live as long as *out. 0, with
+ * *out NULL where the project does not exist; -errno. */
 int protect_begin(struct protect **out, const struct protect_spec *spec);
-/* Puts back what changed. 0; -errno: something could not be put back, and was
- * told. May be called again. */
+/* Puts back what changed. 0; -errno: some change could not be put back, and was
+ * reported. May be called again. */
 int protect_check(struct protect *p);
-/* Lets go; the check before it was the last one. */
+/* Releases p; the check before was the last one. */
 void protect_end(struct protect *p);
 
 static inline void protect_release(struct protect **p)

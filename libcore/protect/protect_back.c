@@ -23,10 +23,10 @@
 
 enum { NOREPLACE = 1, ASIDE_MAX = 32 };
 
-/* One name on its way back. */
+/* A name whose change is being put back. */
 struct back {
 	struct protect *p;
-	const struct protect_seen *was; /* NULL: there was none */
+	const struct protect_seen *was; /* NULL: the name did not exist */
 	const char *name;
 	bool strict;
 	char aside[PROTECT_PATH];
@@ -46,8 +46,8 @@ static int back_tell(struct back *k, const char *what, int err)
 	return err;
 }
 
-/* The directory of the name, to be changed: its owner may have been told to take
- * the right away. */
+/* Opens the name's directory and makes it writable, because the command may
+ * have taken that right away. */
 static int back_parent(const struct back *k, const char **base)
 {
 	int fd = protect_parent(k->p->root, k->name, base);
@@ -57,7 +57,7 @@ static int back_parent(const struct back *k, const char **base)
 	return fd;
 }
 
-/* Renames it to where nothing looks for it. */
+/* Renames the file to a name that nobody looks for. */
 static int back_aside(struct back *k)
 {
 	const char *base;
@@ -68,7 +68,7 @@ static int back_aside(struct back *k)
 	if (fd < 0)
 		return fd;
 	for (unsigned i = 0; i < ASIDE_MAX; i++) {
-		/* The usual ones may all be taken, on purpose. */
+		/* All the usual names may be taken on purpose. */
 		if (i < ASIDE_MAX / 2)
 			number = i;
 		else if (getrandom(&number, sizeof number, 0) < 0)
@@ -87,11 +87,11 @@ static int back_aside(struct back *k)
 		if (errno != EEXIST)
 			break;
 	}
-	/* A file system that cannot do that, or a name that is too long. */
+	/* The file system cannot rename so, or the name is too long. */
 	return unlinkat(fd, base, 0) ? -errno : 0;
 }
 
-/* Writes what was there, or what is left of it. */
+/* Writes the former bytes, or the part of them that is left. */
 static int back_write(struct back *k, const void *bytes, size_t n,
 	const struct protect_mark *like)
 {
@@ -118,7 +118,7 @@ static int back_link(struct back *k)
 	return symlinkat(k->was->text, fd, base) ? -errno : 0;
 }
 
-/* A directory that the file lay in. */
+/* Makes the directories in which the file lay. */
 static int back_parents(struct back *k)
 {
 	char dir[PROTECT_PATH];
@@ -139,7 +139,8 @@ static int back_parents(struct back *k)
 	return err;
 }
 
-/* What could not be written, as on a full disk, must not stay as it is. */
+/* A file that could not be written, as on a full disk, must not stay
+ * changed. */
 static int back_failed(struct back *k, int err)
 {
 	if (err)
@@ -147,7 +148,7 @@ static int back_failed(struct back *k, int err)
 	return back_tell(k, "", err);
 }
 
-/* The whole of it, as it was. */
+/* Puts the whole file back. */
 static int back_whole(struct back *k)
 {
 	const struct protect_seen *was = k->was;
@@ -160,7 +161,7 @@ static int back_whole(struct back *k)
 	if (!was || was->mark.how == PROTECT_ABSENT ||
 		was->mark.how == PROTECT_DIR)
 		return there ? back_tell(k, "", back_aside(k)) : 0;
-	/* It was too large to be kept, or not readable. */
+	/* The file was too large to be kept, or not readable. */
 	if (!was->mark.kept)
 		return back_tell(k, "", -EFBIG);
 	if (fd == -ENOENT)
@@ -177,7 +178,7 @@ static int back_whole(struct back *k)
 	return back_failed(k, err);
 }
 
-/* Settings: single ones where the rest can stay. */
+/* Puts settings back: single ones, where the rest can stay. */
 static int back_config(struct back *k, const struct protect_mark *now)
 {
 	autobuf struct buf b = BUF_INIT(GITCONF_TEXT_MAX);
@@ -185,7 +186,8 @@ static int back_config(struct back *k, const struct protect_mark *now)
 
 	if (now->how == PROTECT_FILE)
 		err = protect_read(k->p->root, k->name, &b);
-	/* What its owner may not read git reads as little; the mode counts. */
+	/* git cannot read a file that its owner may not read; the mode
+	 * counts. */
 	if (!err)
 		err = protect_config(k->p, k->was, k->name, k->strict, &b);
 	if (err > 0) {
@@ -195,7 +197,7 @@ static int back_config(struct back *k, const struct protect_mark *now)
 	return err == 0 || err == -ENOMEM ? err : back_whole(k);
 }
 
-/* A worktree's settings lie where git puts them: two directories above. */
+/* Are a worktree's settings where git puts them: two directories above? */
 static bool is_usual_common(struct back *k, const struct buf *b)
 {
 	return str_find(k->name, "worktrees/") && b->len >= 5 &&
@@ -259,9 +261,9 @@ static int back_file(struct back *k, const struct protect_mark *now)
 static bool is_same(const struct protect_list *before,
 	const struct protect_mark *a, const struct protect_mark *b)
 {
-	/* What changed right before the look may have changed behind it, too,
-	 * within the same tick of the file system's clock: its bytes tell, if
-	 * they are known. */
+	/* A file that changed right before the look may have changed again
+	 * within the same tick of the file system's clock: then its bytes
+	 * decide, if they are known. */
 	enum { TICK_NS = 100000000 };
 
 	return a->how == b->how && a->dev == b->dev && a->ino == b->ino &&
@@ -307,14 +309,15 @@ static int back_gone(struct protect *p, const struct protect_seen *was)
 	return back_whole(&k);
 }
 
-/* One look, and what it shows put back. *more: there was more than it shows. */
+/* Looks once and puts back what changed. *more: there was more than one look
+ * shows. */
 static int compare_once(struct protect *p, bool *more)
 {
 	autoprotect_list struct protect_list now = {0};
 	int err = protect_look(p, &now), one;
 
 	*more = now.full && !p->before.full;
-	/* Files that settings include; and what is gone. */
+	/* Files that settings include, and files that are gone. */
 	for (size_t i = 0; i < p->before.count && !err; i++) {
 		const struct protect_seen *was = &p->before.item[i];
 
@@ -345,7 +348,8 @@ int protect_compare(struct protect *p)
 	bool more = true;
 	int err = 0;
 
-	/* New files are put aside, which makes room to see the next. */
+	/* New files are put aside, so that the next look has room for
+	 * others. */
 	p->again = true;
 	for (unsigned i = 0; i < LOOKS_MAX && more && !err; i++)
 		err = compare_once(p, &more);

@@ -18,7 +18,7 @@ enum { SETTINGS_MAX = 256 };
 struct setting {
 	const char *name, *value;
 	size_t start, end;
-	bool paired; /* it is in both texts */
+	bool paired; /* both texts have it */
 };
 
 struct settings {
@@ -44,8 +44,8 @@ static const char *settings_text(struct settings *s, const char *text)
 	return copy ? memcpy(copy, text, n) : NULL;
 }
 
-/* Where a submodule's files are, which git writes itself: within the project,
- * and not where settings and hooks lie. */
+/* Is this the setting that git itself writes into a submodule's files: a
+ * worktree within the project, and not where settings and hooks lie? */
 static bool is_own_worktree(const struct settings *s,
 	const struct gitconf_var *var)
 {
@@ -86,7 +86,7 @@ static struct settings settings_of(const struct protect *p, const char *file)
 		.arena = ARENA_INIT(2 * GITCONF_TEXT_MAX)};
 }
 
-/* Pairs what is in both, each once; what is left of now is new. */
+/* Pairs settings that both texts have, each once; the rest of now is new. */
 static size_t settings_pair(struct settings *was, struct settings *now)
 {
 	size_t left = 0;
@@ -107,7 +107,7 @@ static size_t settings_pair(struct settings *was, struct settings *now)
 	return left;
 }
 
-/* The former value of a setting that has another one now. */
+/* The former value of a setting with a new value. */
 static const struct setting *settings_former(
 	struct settings *was, const char *name)
 {
@@ -133,8 +133,8 @@ static void config_tell(const struct protect *p, const char *file, bool strict,
 	p->spec->found(p->spec->ctx, &change);
 }
 
-/* Takes the new ones out of b, the last one first, so that places stay. A line
- * that has nothing else goes with its setting. */
+/* Takes the new settings out of b, last one first, so that offsets stay. A line
+ * with nothing else goes with its setting. */
 static void config_cut(struct settings *was, const char *former,
 	struct settings *now, struct buf *b, struct buf *out)
 {
@@ -184,7 +184,7 @@ int protect_config(struct protect *p, const struct protect_seen *was,
 	if (!settings_pair(&then, &now))
 		return 0;
 	config_cut(&then, was ? was->text : "", &now, b, &out);
-	/* The proof: what is written has none of them. */
+	/* The proof: the text to be written has none of them. */
 	for (size_t k = 0; k < then.count; k++)
 		then.item[k].paired = false;
 	if (out.err || gitconf_read(out.data, out.len, settings_add, &again) ||
@@ -198,8 +198,8 @@ int protect_config(struct protect *p, const struct protect_seen *was,
 	return b->err ? -EINVAL : 1;
 }
 
-/* The bytes of a member of the top object, which is an object itself; none of
- * them when there is no such member. */
+/* Finds the bytes of a member of the top object, itself an object; empty when
+ * there is no such member. */
 static int member_find(struct json_doc *doc, const char *text, size_t n,
 	const char *member, size_t *at, size_t *len)
 {
@@ -212,7 +212,7 @@ static int member_find(struct json_doc *doc, const char *text, size_t n,
 	node = json_find(doc, 0, member);
 	*at = node ? bom + doc->node[node].at : 0;
 	*len = node ? doc->node[node].len : 0;
-	/* A string's bytes are those between its quotes. */
+	/* A string's span lies between its quotes. */
 	return node && json_type(doc, node) != JSON_OBJECT ? -EINVAL : 0;
 }
 

@@ -16,7 +16,7 @@
 #include "base/path.h"
 #include "base/str.h"
 
-/* What is looked at: for whom, into what list. */
+/* A look: for whom, and into which list. */
 struct look {
 	const struct protect *p;
 	struct protect_list *l;
@@ -33,7 +33,7 @@ static void look_add(struct look *k, int fd, const char *dir, const char *base,
 		k->err = err;
 }
 
-/* NAME.denied or NAME.denied.N: what was put aside. */
+/* Is it NAME.denied or NAME.denied.N, a file that was put aside? */
 static bool is_aside(const char *name)
 {
 	size_t n = strlen(name);
@@ -54,8 +54,8 @@ static int open_dir(int fd, const char *name)
 typedef void look_entry(struct look *k, int fd, const char *dir,
 	const char *name, unsigned depth);
 
-/* Calls each for all that is in base, which is a directory of fd, called dir. A
- * link in its place is looked at as a file. */
+/* Calls each for everything in base, a directory in fd, called dir. A link in
+ * its place counts as a file. */
 static void look_list(struct look *k, int fd, const char *dir,
 	const char *base, look_entry *each, unsigned depth)
 {
@@ -112,7 +112,8 @@ static void look_worktree(struct look *k, int fd, const char *dir,
 	look_add(k, at, path, "commondir", PROTECT_COMMON);
 }
 
-/* A submodule's name may hold slashes, and a submodule others of its own. */
+/* Looks at a submodule. Its name may hold slashes, and it may have
+ * submodules. */
 static void look_module(struct look *k, int fd, const char *dir,
 	const char *name, unsigned depth)
 {
@@ -142,7 +143,7 @@ static void look_git(struct look *k, int fd, const char *dir, unsigned depth)
 	look_list(k, fd, dir, "modules", look_module, depth);
 }
 
-/* Where the file or link .git of dir leads, relative to the root; false for what
+/* The target of the file or link .git in dir, relative to the root; false if it
  * lies elsewhere. */
 static bool git_target(
 	const struct look *k, const char *dir, const char *name, char *out)
@@ -164,8 +165,8 @@ static bool git_target(
 	return to && protect_within(k->p, name, to, out);
 }
 
-/* The repository of dir, which is "" or relative to the root; and dir itself,
- * where git would take it for a bare one. */
+/* Looks at the repository of dir ("" is the root), and at dir itself, which git
+ * may take for a bare repository. */
 static void look_repository(struct look *k, const char *dir)
 {
 	char name[PROTECT_PATH], to[PROTECT_PATH];
@@ -225,7 +226,8 @@ static bool is_skipped(const struct look *k, const char *dir, const char *name)
 	return false;
 }
 
-/* A file of a protected tree, or what is beneath a directory of it. */
+/* Looks at a file of a protected tree, or at everything beneath a directory of
+ * it. */
 static void look_beneath(struct look *k, int fd, const char *dir,
 	const char *name, unsigned depth)
 {
@@ -242,7 +244,7 @@ static void look_beneath(struct look *k, int fd, const char *dir,
 		look_list(k, fd, dir, name, look_beneath, depth + 1);
 }
 
-/* One protected pattern that is not git's. */
+/* Looks at one protected pattern that is not git's. */
 static void look_name(struct look *k, const struct protect_name *what)
 {
 	const char *base, *slash = strrchr(what->path, '/');
@@ -275,7 +277,7 @@ static void look_name(struct look *k, const struct protect_name *what)
 		closedir(list);
 }
 
-/* Is it what git reads, of which only single settings count? */
+/* Is it a file that git reads, of which only single settings count? */
 static bool is_git(const struct protect_name *what)
 {
 	return str_eq(what->path, ".git");

@@ -26,7 +26,7 @@ struct store_head {
 
 static const char store_magic[8] = "protect1";
 
-/* Takes n bytes of the text; NULL when there are less. */
+/* Takes n bytes of the text; NULL when fewer are left. */
 static const char *store_take(struct buf *b, size_t *at, size_t n)
 {
 	const char *p = b->data + *at;
@@ -59,7 +59,7 @@ static int load_one(struct protect_list *l, struct buf *b, size_t *at)
 	return 0;
 }
 
-/* 0 when there is a whole one. */
+/* Reads the list; 0 when it is complete. */
 static int store_load(struct protect *p)
 {
 	autobuf struct buf b = BUF_INIT(2 * PROTECT_BYTES_MAX);
@@ -130,8 +130,8 @@ int protect_share(struct protect *p)
 	return 1;
 }
 
-/* The head comes last: without it nothing counts. Behind a shorter list than the
- * one before stay zeros. */
+/* The head is written last, because without it nothing counts. Zeros stay
+ * behind a list that is shorter than the one before. */
 static bool store_write(const struct protect *p, const struct buf *b)
 {
 	const size_t head = sizeof(struct store_head);
@@ -143,7 +143,7 @@ static bool store_write(const struct protect *p, const struct buf *b)
 		pwrite(p->store, b->data, head, 0) == (ssize_t)head;
 }
 
-/* From the front: without its head nothing counts. */
+/* Zeros from the beginning, because nothing counts without the head. */
 static bool store_wipe(int fd)
 {
 	const char zeros[512] = {0};

@@ -15,14 +15,14 @@
 
 enum {
 	SLICE = 4096,
-	SEQUENCE_MAX = 64, /* a longer escape sequence is none */
+	SEQUENCE_MAX = 64, /* a longer escape sequence counts as text */
 	HELD_MAX = REDACT_HOLD + SEQUENCE_MAX,
 	WINDOW = REDACT_BEFORE + HELD_MAX + SLICE,
 };
 
-/* raw: as it came, behind the bytes looked back at. Only when there are escape
- * sequences in it: text, what is visible; place[i], where text[i] stands. Only of
- * a shell's text: map. */
+/* raw: the bytes as they came, behind those looked back at. If it has escape
+ * sequences: text, the visible bytes, and place[i], the place of text[i] in
+ * raw. Of a shell's text also map. */
 struct redact_work {
 	unsigned char raw[WINDOW];
 	unsigned char text[WINDOW];
@@ -36,10 +36,11 @@ struct look {
 	struct redact_stream *s;
 	struct redact_view view;
 	const uint16_t *place; /* NULL: text is raw */
-	size_t base;  /* of text: the first byte that is not yet out */
+	size_t base;  /* of text: the first byte that is not out yet */
 	size_t total; /* of raw */
-	size_t done;  /* of raw: let through or hidden */
-	size_t open;  /* of text: what a pause left undecided begins here */
+	size_t done;  /* of raw: shown or hidden */
+	size_t open;  /* of text: the beginning of what a pause left
+		       * undecided */
 	bool pause;
 	struct buf *out;
 };
@@ -77,9 +78,9 @@ static size_t raw_of(const struct look *k, size_t i)
 	return k->place ? k->place[i] : i;
 }
 
-/* The length of the escape sequence at raw[at]: CSI or another introducer and
- * its letter ("\33[1m", "\33(B"). 0: none; SIZE_MAX: cut. A title or a link
- * (OSC) is text like any other: a secret may stand in it. */
+/* The length of the escape sequence at raw[at]: CSI or another introducer, and
+ * its letter ("\33[1m", "\33(B"). 0: none; SIZE_MAX: cut off. A title or a link
+ * (OSC) counts as text, because a secret may stand in it. */
 static size_t sequence(const struct look *k, const unsigned char *raw, size_t at)
 {
 	size_t i = at + 1;
@@ -99,8 +100,8 @@ static size_t sequence(const struct look *k, const unsigned char *raw, size_t at
 	return raw[i] >= below && raw[i] < 0x7f ? i + 1 - at : 0;
 }
 
-/* Leaves the escape sequences out. What is cut at the end stays in raw, behind
- * the text, and is held with it. */
+/* Leaves the escape sequences out of the text. A sequence that is cut off stays
+ * in raw, behind the text, and is held with it. */
 static void make_visible(struct look *k, struct redact_work *w)
 {
 	size_t n = 0, at = 0;
@@ -143,7 +144,7 @@ static void let_through(struct look *k, size_t to)
 	k->done = end;
 }
 
-/* Hides what is not yet out of raw, up to to. */
+/* Hides the bytes of raw up to to that are not out yet. */
 static void hide_raw(struct look *k, size_t to)
 {
 	int err;
@@ -157,8 +158,8 @@ static void hide_raw(struct look *k, size_t to)
 		k->out->err = err;
 }
 
-/* Hides the text up to to. An escape sequence right behind it is let through: it
- * gives the colour back. */
+/* Hides the text up to to. An escape sequence right behind it is shown, because
+ * it resets the colour. */
 static void hide_run(struct look *k, size_t to)
 {
 	if (to > k->base)
@@ -175,7 +176,8 @@ static void hide_end(struct look *k, uint8_t kind)
 
 static size_t look_on(struct look *k, size_t at);
 
-/* Shows what a shell expands, from at to to: secrets of its own may be in it. */
+/* Shows an expansion of a shell, from at to to, in which other secrets may
+ * be. */
 static void show_nested(struct look *k, size_t at, size_t to)
 {
 	const struct redact_view v = k->view;
@@ -188,7 +190,7 @@ static void show_nested(struct look *k, size_t at, size_t to)
 	k->view = v;
 }
 
-/* Where what may be hidden of text[from..to) ends. */
+/* The end of the part of text[from..to) that may be hidden. */
 static size_t hide_limit(
 	const struct look *k, const struct redact_span *s, size_t from, size_t to)
 {
@@ -197,8 +199,8 @@ static size_t hide_limit(
 		: redact_limit(k->view.text, from, to, false);
 }
 
-/* Behind what stands at i in a span and is not hidden: an expansion, the blank
- * between two words; i when the span ends there. */
+/* The place behind the part at i of a span that is not hidden: an expansion, or
+ * the blank between two words; i when the span ends there. */
 static size_t hide_pass(
 	const struct look *k, const struct redact_span *s, size_t i, unsigned depth)
 {
@@ -210,12 +212,12 @@ static size_t hide_pass(
 									  : i;
 	while (end < s->to && (map[end] & LEX_DEPTH) > depth)
 		end++;
-	/* What does not end in the span is none of it. */
+	/* A part that does not end in the span is outside of it. */
 	return end < s->to ? end : i;
 }
 
-/* Hides the parts of a word of code that are none of an expansion, but for the
- * last. Where that ends. */
+/* Hides the parts of a word of code that are no expansion, except for the last
+ * part. Returns that part's end. */
 static size_t hide_code(struct look *k, const struct redact_span *s)
 {
 	const uint8_t *map = k->view.map;
@@ -239,8 +241,8 @@ static size_t hide_code(struct look *k, const struct redact_span *s)
 	}
 }
 
-/* Hides as much of a span as is one. Where that ends; what is behind it is looked
- * at again. */
+/* Hides as much of a span as may be hidden. Returns the end; the bytes behind
+ * are looked at again. */
 static size_t hide(struct look *k, struct redact_span *s, bool more)
 {
 	const struct redact_view *v = &k->view;
@@ -256,7 +258,7 @@ static size_t hide(struct look *k, struct redact_span *s, bool more)
 	return end + 1;
 }
 
-/* Does the byte at i end what is swallowed? */
+/* Does the byte at i end what is being swallowed? */
 static bool swallow_ends(const struct redact_view *v, size_t i, uint8_t *mode)
 {
 	const unsigned char c = v->text[i], before = i ? v->text[i - 1] : 0;
@@ -283,7 +285,7 @@ static bool swallow_ends(const struct redact_view *v, size_t i, uint8_t *mode)
 	return redact_ends_word(c) || (c && strchr("&;|<>", c));
 }
 
-/* Goes on swallowing; where it ends in the text. */
+/* Goes on swallowing. Returns the end in the text. */
 static size_t swallow(struct look *k)
 {
 	struct redact_stream *s = k->s;
@@ -307,7 +309,7 @@ static size_t swallow(struct look *k)
 	return i;
 }
 
-/* Keeps what is not done for the next time. */
+/* Keeps the undecided bytes for the next call. */
 static int hold(const struct look *k)
 {
 	const size_t n = k->total - k->done;
@@ -323,7 +325,8 @@ static int hold(const struct look *k)
 	return 0;
 }
 
-/* The bytes before text[to], to be looked back at, and again from open on. */
+/* Keeps the bytes before text[to], to look back at, and those from open on, to
+ * look at again. */
 static void remember(const struct look *k, size_t to)
 {
 	size_t n = to < REDACT_BEFORE ? to : REDACT_BEFORE;
@@ -333,7 +336,8 @@ static void remember(const struct look *k, size_t to)
 	k->s->again = (uint8_t)(k->open < to && to - k->open <= n ? to - k->open : 0);
 }
 
-/* A candidate at the end of the text. True: it was settled, go on at *at. */
+/* Decides about a candidate at the end of the text. True: decided, go on at
+ * *at. */
 static bool settle(struct look *k, struct redact_span *s, size_t *at)
 {
 	const size_t held = k->total - k->done, n = k->view.n;
@@ -361,7 +365,8 @@ static bool settle(struct look *k, struct redact_span *s, size_t *at)
 	return true;
 }
 
-/* Looks at the text from at on, hides what is secret; where it had to stop. */
+/* Looks at the text from at on and hides secrets. Returns where it had to
+ * stop. */
 static size_t look_on(struct look *k, size_t at)
 {
 	struct redact_span s;
@@ -388,12 +393,12 @@ static int look_through(struct look *k)
 	if (k->s->mode)
 		at = swallow(k);
 	at = look_on(k, at);
-	/* Of what began in text that is out the rest is held. */
+	/* The rest of a candidate is held whose beginning is out. */
 	if (at < k->base) {
 		k->open = at;
 		at = k->base;
 	}
-	/* Between two parts of what is hidden a sequence is hidden, too. */
+	/* An escape sequence between two hidden parts is hidden, too. */
 	if (at == k->view.n && k->s->mode)
 		hide_raw(k, raw_of(k, at));
 	else if (at == k->view.n)
@@ -424,7 +429,7 @@ static int process(struct redact *r, struct redact_stream *s, const char *p,
 	s->len = 0;
 	k.view = (struct redact_view){
 		.text = raw, .n = k.total, .last = last, .pause = pause};
-	/* To a shell they are letters. */
+	/* In a shell's text escape sequences are letters. */
 	if (!s->shell && memchr(raw + k.base, 0x1b, k.total - k.base))
 		make_visible(&k, r->work);
 	if (s->shell) {
@@ -470,7 +475,7 @@ int redact_text(struct redact *r, const char *s, size_t n, bool shell,
 
 	if (err)
 		return err;
-	/* Most hold nothing, and are as they stand what would be seen. */
+	/* Most texts hold no secret and no escape sequence. */
 	if (n == last && !memchr(s, 0x1b, n) &&
 		redact_find(r, &view, 0, &found) == REDACT_NO) {
 		buf_add(out, s, n);

@@ -34,28 +34,29 @@ enum {
 	REDACT_KEY = 32,
 	REDACT_NEST = 16,        /* quotes and expansions within each other */
 	REDACT_BEFORE = 96,      /* bytes looked back at */
-	REDACT_KINDS = 64,       /* built-in ones, then the user's */
+	REDACT_KINDS = 64,       /* built-in kinds, then the user's */
 	REDACT_PAIRS = 1024,
 	REDACT_SECRETS = 64,     /* values of environment variables */
-	REDACT_SECRET_MIN = 8,   /* shorter values are not searched for */
+	REDACT_SECRET_MIN = 8,   /* shorter values are not searched */
 };
 
 struct redact_secret;
 struct redact_work;
 
-/* What is looked for, and how often it was found. */
+/* The secrets that are searched, and how often they were found. */
 struct redact {
 	struct redact_secret *secrets;
 	size_t secret_count;
 	const struct policy_redacts *policy; /* its own lines; or NULL */
 	bool shapes; /* some of its patterns have a prefix */
-	uint8_t pairs[REDACT_PAIRS / 8]; /* their first two bytes, by a hash */
-	uint8_t words[32]; /* which bytes its lines' programs begin with */
+	uint8_t pairs[REDACT_PAIRS / 8]; /* the first two bytes of those, by a
+					  * hash */
+	uint8_t words[32]; /* first bytes of the programs in its lines */
 	uint32_t found[REDACT_KINDS];
-	uint8_t first[32]; /* which bytes the secrets begin with */
+	uint8_t first[32]; /* first bytes of the secrets */
 	struct redact_work *work; /* allocated on first use */
-	/* Of the digests. Asked for with the first secret; NULL: random bytes.
-	 * -errno when there is none. */
+	/* Gets the key of the digests, with the first secret; NULL: random
+	 * bytes. -errno when there is none. */
 	int (*key_get)(void *from, uint8_t key[static REDACT_KEY]);
 	void *key_from;
 	bool keyed;
@@ -64,84 +65,85 @@ struct redact {
 #define REDACT_INIT ((struct redact){0})
 void redact_release(struct redact *r);
 
-/* Adds the values of secret-named variables of NAME=VALUE strings. Of more
- * than REDACT_SECRETS the longest are kept. -ENOMEM. */
+/* Adds the values of NAME=VALUE strings with a secret's name. Of more than
+ * REDACT_SECRETS the longest are kept. -ENOMEM. */
 int redact_add_env(struct redact *r, const char *const *env);
 
-/* Looks for what the policy's redact lines describe, besides what the default
- * policy's do: those are always looked for. The lines stay the caller's. */
+/* Also searches what the policy's redact lines describe; the default policy's
+ * lines always hold. The lines stay the caller's. */
 void redact_use_policy(struct redact *r, const struct policy_redacts *policy);
 
 /* The name of kind, or NULL beyond the last. */
 const char *redact_kind_name(const struct redact *r, unsigned kind);
 
-/* Is this a name whose value is a secret: "GITHUB_TOKEN", "db-password"? */
+/* Is this the name of a secret: "GITHUB_TOKEN", "db-password"? */
 bool redact_secret_name(const char *name, size_t n);
 
-/* Where the text of a shell has come to. */
+/* A place in the text of a shell. */
 struct redact_lex {
-	uint8_t depth, nested; /* of all frames; of expansions */
+	uint8_t depth, nested; /* depth of all frames, and of expansions */
 	uint8_t frame[REDACT_NEST];
 	uint8_t arithmetic; /* the depth of "((", or 0 */
 	bool lost;	    /* cannot be followed any longer */
 	bool escaped, comment;
 	bool word; /* within a word of code */
 	unsigned char before;
-	char name[8]; /* its letters so far, without quotes */
+	char name[8]; /* the word's letters so far, without quotes */
 	uint8_t name_len;
-	/* A here-document, its end, so much of that in a line. */
+	/* A here-document, its end word, and how much of that a line has. */
 	uint8_t here, here_depth, here_len, here_at;
 	bool here_plain, here_tabs;
 	char here_end[32];
 };
 
-/* Where a private key has come to. */
+/* A place in a private key. */
 struct redact_pem {
 	uint32_t total;
-	uint16_t width; /* letters of each line but the last */
-	uint16_t run;	/* of the line so far */
+	uint16_t width; /* letters of each line except the last */
+	uint16_t run;	/* letters of the line so far */
 	uint8_t heads;
 };
 
 /* The state of one stream. */
 struct redact_stream {
 	char *held; /* allocated on first use */
-	struct redact_cut *cut; /* what is hidden since the last mark */
+	struct redact_cut *cut; /* hidden bytes since the last mark */
 	size_t len;
 	struct redact_pem pem;
-	bool shell; /* its text is a shell's; set before the first byte */
+	bool shell; /* the text is a shell's; set before the first byte */
 	struct redact_lex lex;
-	uint8_t mode, kind; /* of what is being swallowed */
+	uint8_t mode, kind; /* of the secret that is being swallowed */
 	uint8_t before_len;
-	uint8_t again; /* so much of before may be the beginning of a secret */
-	char before[REDACT_BEFORE]; /* what was let through or hidden last */
+	uint8_t again; /* so many bytes of before may begin a secret */
+	char before[REDACT_BEFORE]; /* the bytes that were shown or hidden
+				     * last */
 };
 #define REDACT_STREAM_INIT ((struct redact_stream){0})
 void redact_stream_release(struct redact_stream *s);
 
-/* Takes n more bytes, appends what is safe to show to out. What may be the
- * start of a secret is held back until more is known. -ENOMEM, -ENOBUFS. */
+/* Takes n more bytes and appends to out what is safe to show. Bytes that may
+ * begin a secret are held back until more is known. -ENOMEM, -ENOBUFS. */
 int redact_feed(struct redact *r, struct redact_stream *s, const char *bytes,
 	size_t n, struct buf *out);
 
-/* Is anything held? */
+/* Are bytes held back? */
 bool redact_pending(const struct redact_stream *s);
 
-/* Decides about what is held: at the end of the stream (last), or after a
- * pause, when what looks like the beginning of a secret is taken for one. */
+/* Decides about the held bytes: at the end of the stream (last), or after a
+ * pause, when what looks like the beginning of a secret counts as one. */
 int redact_flush(struct redact *r, struct redact_stream *s, bool last,
 	struct buf *out);
 
-/* A whole string at once; the text of a shell, or any other. */
+/* Redacts a whole string: the text of a shell, or another text. */
 int redact_text(struct redact *r, const char *s, size_t n, bool shell,
 	struct buf *out);
 
-/* Hides all of it. */
+/* Hides the whole string. */
 int redact_whole(struct redact *r, const char *s, size_t n, struct buf *out);
 
-/* argv[i] of a command of argc words, all that is behind a shell's name being
- * its text, so that "--password X", "curl -u user:X"
- * and "vault login X" are seen across some of them. */
+/* Redacts argv[i] of a command of argc words, looking at its neighbours for
+ * "--password X", "curl -u user:X" and "vault login X". A word behind a shell's
+ * name is a shell's text. */
 int redact_arg(struct redact *r, const char *const *argv, size_t argc, size_t i,
 	struct buf *out);
 

@@ -9,7 +9,7 @@
 
 #include "redact/redact_in.h"
 
-/* PLAIN: the longest word of a phrase; ENCODED: the shortest one that may have
+/* PLAIN: the longest word of a phrase; ENCODED: the shortest word that may hold
  * the signs of base64. */
 enum { PLAIN = 40, ENCODED = 16, DIGEST = 4 };
 
@@ -29,7 +29,7 @@ static int random_key(uint8_t key[static REDACT_KEY])
 	return got == REDACT_KEY ? 0 : -EIO;
 }
 
-/* What is needed for the first mark is kept for the others. */
+/* Prepares for marks; kept from the first mark on. */
 static int cut_begin(struct redact *r, struct redact_cut **cut)
 {
 	int err = 0;
@@ -113,7 +113,7 @@ bool redact_phrase(const unsigned char *text, size_t from, size_t to)
 	return plain || encoded;
 }
 
-/* Is what a shell expands at i? */
+/* Does an expansion of a shell begin at i? */
 static bool expands(const unsigned char *text, size_t i, size_t to)
 {
 	return text[i] == '`' ||
@@ -121,7 +121,8 @@ static bool expands(const unsigned char *text, size_t i, size_t to)
 			(text[i + 1] == '(' || text[i + 1] == '{'));
 }
 
-/* Behind a blank at i: where the word ends that may follow, or i. */
+/* Behind a blank at i: the end of the word that may belong to the secret, or
+ * i. */
 static size_t limit_word(
 	const unsigned char *text, size_t from, size_t i, size_t to)
 {
@@ -159,7 +160,8 @@ size_t redact_limit(
 		if (next == i)
 			break;
 	}
-	/* What has another word in it is no phrase: the first is the secret. */
+	/* A phrase has only plain words; otherwise the first word is the
+	 * secret. */
 	while (first > from && text[first - 1] && strchr(";|&", text[first - 1]))
 		first--;
 	return first;

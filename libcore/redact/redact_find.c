@@ -6,8 +6,8 @@
 #include "redact_begins.h"
 #include "redact/redact_in.h"
 
-/* "=" and ":" as URLs and some JSON have them: "%3D", "\\u003a". True: n is
- * known. */
+/* "=" and ":" in the spelling of URLs and some JSON: "%3D", "\\u003a". True: n
+ * is known. */
 static bool encoded_sign(const struct redact_view *v, size_t i, size_t *n)
 {
 	static const char *const spelt[] = {"%3", "\\u003"};
@@ -24,8 +24,8 @@ static bool encoded_sign(const struct redact_view *v, size_t i, size_t *n)
 	return true;
 }
 
-/* Of "\\n", "\\x22", "\\u0022" and "%22" at i the letters begin no word: behind
- * it one does, there; else 0. */
+/* Behind "\\n", "\\x22", "\\u0022" or "%22" at i a word begins: its place, else
+ * 0. */
 static size_t escape_end(const struct redact_view *v, size_t i)
 {
 	const unsigned char *p = v->text + i;
@@ -50,8 +50,8 @@ static size_t escape_end(const struct redact_view *v, size_t i)
 	return i + n;
 }
 
-/* Where a word begins because of an escape that began before at and ends there
- * or behind it; else SIZE_MAX. */
+/* The beginning of a word that an escape makes, where the escape began before
+ * at and ends there or later; else SIZE_MAX. */
 static size_t fresh_behind(const struct redact_view *v, size_t at)
 {
 	for (size_t back = 1; back <= 6 && back <= at; back++) {
@@ -141,7 +141,7 @@ static enum redact_answer at_end(const struct redact *r,
 		: REDACT_NO;
 }
 
-/* The first secret of a shape that is known at or behind at. */
+/* The first secret of a known shape at or behind at. */
 static enum redact_answer find_shape(const struct redact *r,
 	const struct redact_view *v, size_t at, struct redact_span *s)
 {

@@ -8,13 +8,13 @@
 
 enum { FLAG_MAX = 48, WORDS = 24 };
 
-/* Which part of a flag's value is secret. */
+/* The secret part of a flag's value. */
 enum form {
 	FORM_NONE,
-	FORM_WEAK = STRENGTH_WEAK, /* all, if it looks like one */
+	FORM_WEAK = STRENGTH_WEAK, /* all of it, if it looks like a secret */
 	FORM_LIKELY = STRENGTH_LIKELY,
 	FORM_ALL = STRENGTH_SURE,
-	/* What is behind that sign: "user:value" */
+	/* the part behind that sign: "user:value" */
 	FORM_PERCENT = '%',
 	FORM_COMMA = ',',
 	FORM_COLON = ':',
@@ -32,8 +32,9 @@ struct flag {
 	size_t dashes;
 };
 
-/* Is the flag at at one of that program's, of a line that begins at from? What stands behind a flag may be its
- * value; behind the "-it" or "--" of "docker exec" a program follows. */
+/* Does the flag at at belong to a program of that line, in a command that
+ * begins at from? A word behind a flag may be the flag's value, except behind
+ * the "-it" or "--" of "docker exec", where a program follows. */
 static bool runs(const struct redact_view *v, size_t from, size_t at,
 	const struct policy_secret *o)
 {
@@ -47,7 +48,7 @@ static bool runs(const struct redact_view *v, size_t from, size_t at,
 
 		for (end = i; end < at && !redact_ends_word(v->text[end]);)
 			end++;
-		/* One that was begun further back is not known. */
+		/* A word that began further back is not known. */
 		if (end == i || (!v->whole && at - i >= REDACT_BEFORE - 1))
 			continue;
 		slash = memrchr(p, '/', end - i);
@@ -65,8 +66,8 @@ static bool runs(const struct redact_view *v, size_t from, size_t at,
 	return program && bare;
 }
 
-/* What the flag says of the value behind it, apart; or attached, at *attached
- * of the name. */
+/* The secret part of the value behind the flag; *attached: where it begins in
+ * the name, 0: apart. */
 static enum form flag_form(const struct redact *r, const struct redact_view *v,
 	size_t at, const struct flag *f, size_t *attached)
 {
@@ -115,7 +116,7 @@ static enum form flag_form(const struct redact *r, const struct redact_view *v,
 		: (enum form)redact_key_strength(r, name, f->n);
 }
 
-/* In "[--password FILE]" and "--password <file>" nothing is given away. */
+/* Is it "[--password FILE]" or "--password <file>", which give nothing away? */
 static bool usage_text(
 	const struct redact_view *v, const struct redact_span *x)
 {
@@ -125,8 +126,8 @@ static bool usage_text(
 	return x->to < v->n && v->text[x->to] == ']';
 }
 
-/* "user:value", of curl and its like; not "1000:1000". Where the value begins,
- * or 0. */
+/* The beginning of the value in "user:value" of curl and its like; 0 for
+ * "1000:1000". */
 static size_t behind_user(const unsigned char *p, size_t n, char sign)
 {
 	size_t at;
@@ -148,8 +149,8 @@ static size_t behind_user(const unsigned char *p, size_t n, char sign)
 	return redact_placeholder(p + at, n - at) ? 0 : at;
 }
 
-/* Where the value apart of a flag that ends at i begins; v->n: not yet known;
- * SIZE_MAX: there is none. Listed: "--flag", "value". */
+/* The beginning of the value behind a flag that ends at i; v->n: not known yet;
+ * SIZE_MAX: there is none. listed: "--flag", "value". */
 static size_t behind_flag(
 	const struct redact_view *v, size_t i, bool listed, enum form form)
 {
@@ -170,7 +171,7 @@ static size_t behind_flag(
 	return i;
 }
 
-/* All that the value has of cookies. */
+/* Takes all parts of cookies into the value. */
 static void take_cookies(const struct redact_view *v, struct redact_span *s)
 {
 	const struct redact_view value = {
@@ -248,17 +249,18 @@ enum redact_answer redact_flag(const struct redact *r,
 	return answer == REDACT_YES && usage_text(v, s) ? REDACT_NO : answer;
 }
 
-/* So much is looked at of a word, and of the one in question. */
+/* Bytes that are looked at: of each word, and of the word in question. */
 enum { WORD_CUT = 64, VALUE_CUT = 1024 };
 
-/* The words around argv[i] as a line; where that is in it, and the one before. */
+/* The words around argv[i] as a line, with the places of that word and the one
+ * before. */
 struct line {
 	struct redact_view view;
 	size_t before, from, to;
 	char text[WORDS * (WORD_CUT + 1) + VALUE_CUT + 1];
 };
 
-/* A blank within a word is none between two. */
+/* Joins the words; blanks within a word become '_'. */
 static void join(struct line *l, const char *const *argv, size_t argc, size_t i)
 {
 	const size_t first = i > WORDS ? i - WORDS : 0;
@@ -283,7 +285,7 @@ static void join(struct line *l, const char *const *argv, size_t argc, size_t i)
 		.n = line.len, .last = true, .whole = true};
 }
 
-/* Is argv[i] secret because of the words around it, and from where on? */
+/* Do the words around argv[i] make it a secret, and from where on? */
 static bool secret_arg(const struct redact *r, const char *const *argv,
 	size_t argc, size_t i, size_t *from)
 {
@@ -330,8 +332,8 @@ static bool secret_arg(const struct redact *r, const char *const *argv,
 	return false;
 }
 
-/* Is argv[i] a text for a shell: behind the name of one, or of what hands a line
- * to one; or what "-c" or env's "-S" takes? */
+/* Is argv[i] a text for a shell: behind the name of a shell, or of a program
+ * that hands a line to one; or the value of "-c" or of env's "-S"? */
 static bool shell_text(const char *const *argv, size_t i)
 {
 	static const char shells[] =

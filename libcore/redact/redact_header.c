@@ -21,9 +21,9 @@ unsigned redact_header(const unsigned char *key, size_t n, bool colon)
 	return colon && redact_key_any(key, n, others) ? 2 : 0;
 }
 
-/* May what is behind the blank at at be another part of the header: behind a
- * comma, or of a cookie "name=" or a word without a value? MORE: the text ends
- * before that is known. */
+/* May another part of the header stand behind the blank at at: behind a comma,
+ * or of a cookie "name=" or a word without a value? MORE: the text ends before
+ * that is known. */
 static enum redact_answer part_follows(
 	const struct redact_view *v, size_t at, bool cookie)
 {
@@ -42,8 +42,8 @@ static enum redact_answer part_follows(
 		: REDACT_NO;
 }
 
-/* To the end of the header's parts, or to the quote that it stands in; a quote
- * behind '=' is one of its own: Digest username="x". */
+/* The end of the header's parts, or the quote around all of them. A quote
+ * behind '=' is a part's own: Digest username="x". */
 size_t redact_parts_end(const struct redact_view *v, size_t at, bool cookie)
 {
 	unsigned char own = 0;
@@ -71,7 +71,7 @@ size_t redact_parts_end(const struct redact_view *v, size_t at, bool cookie)
 			opened = at;
 		}
 	}
-	/* One that does not end is none. */
+	/* A quote that does not end is none. */
 	return own && (at < v->n || v->last) ? opened : at;
 }
 
@@ -85,7 +85,7 @@ enum redact_answer redact_header_value(const struct redact_view *v, size_t i,
 		i++;
 	if (i == v->n && !v->last)
 		return REDACT_MORE;
-	/* An f-string's. */
+	/* The quote of an f-string. */
 	if (i == start + 1 && v->text[i] == '"')
 		return redact_header_value(v, i + 1, s, scheme);
 	if (scheme && i < v->n && v->text[i] == ' ' && i - start < 20)
@@ -100,7 +100,7 @@ enum redact_answer redact_header_value(const struct redact_view *v, size_t i,
 	s->to = end;
 	if (end == v->n && !v->last)
 		return REDACT_MORE;
-	/* What is no cookie of either kind is something said of them. */
+	/* A value without '=' is no cookie but something said about one. */
 	if (!scheme && !memchr(v->text + i, '=', end - i))
 		return REDACT_NO;
 	return end > i && !redact_placeholder(v->text + i, end - i)

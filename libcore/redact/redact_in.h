@@ -23,7 +23,7 @@ enum {
 	B_BASE64 = 128, /* + / = */
 	B_TRIGGER = 256,
 	B_CRYPT = 512, /* $ , of a hashed password */
-	B_BEHIND = 1024, /* behind a name without a sign */
+	B_BEHIND = 1024, /* may follow a name that has no sign behind it */
 	B_ALNUM = B_DIGIT | B_UPPER | B_LOWER,
 	B_WORD = B_ALNUM | B_UNDER,
 	B_TOKEN = B_WORD | B_DASH,
@@ -34,55 +34,56 @@ extern const uint16_t redact_bytes[256];
 
 enum redact_answer { REDACT_NO, REDACT_YES, REDACT_MORE };
 
-/* What goes on being swallowed when a secret was longer than can be held, or
- * the stream paused within it. */
+/* What is swallowed after a secret that was too long to be held, or in which
+ * the stream paused. */
 enum redact_mode {
 	REDACT_MODE_NONE,
 	REDACT_MODE_TOKEN,  /* letters of tokens */
 	REDACT_MODE_WORD,   /* all but white space, quotes, operators */
-	REDACT_MODE_LINE,   /* and behind a comma a blank is none */
-	REDACT_MODE_SCHEME, /* a word, and the one behind it */
-	REDACT_MODE_DOUBLE, /* to the quote, or a blank */
+	REDACT_MODE_LINE,   /* the same, and a blank behind a comma */
+	REDACT_MODE_SCHEME, /* a word, and the next one */
+	REDACT_MODE_DOUBLE, /* up to the quote, or a blank */
 	REDACT_MODE_SINGLE,
-	REDACT_MODE_PEM, /* to the END line */
+	REDACT_MODE_PEM, /* up to the END line */
 };
 
-/* What may be hidden behind a blank within a span. */
+/* What may be hidden behind a blank in a span. */
 enum redact_tail {
 	REDACT_TAIL_PHRASE, /* plain words */
 	REDACT_TAIL_WORDS,  /* other words of a command, each by itself */
-	REDACT_TAIL_OWN,    /* all: its finder looked at it */
+	REDACT_TAIL_OWN,    /* everything: the finder looked at it */
 };
 
 struct redact_span {
 	size_t from, to;
 	struct redact_pem pem;
 	uint8_t tail;
-	size_t value; /* MORE: what would be hidden begins here */
+	size_t value; /* MORE: the beginning of what would be hidden */
 	uint8_t kind;
 	uint8_t mode;
-	bool committed; /* MORE: what there is shows already that it is one */
+	bool committed; /* MORE: the text shows already that it is a secret */
 };
 
 struct redact_view {
 	const unsigned char *text;
 	size_t n;
 	const uint8_t *map; /* of a shell's text: the classes of its bytes */
-	bool last; /* nothing follows */
-	bool whole; /* nor is anything before */
-	bool pause; /* nothing follows soon */
+	bool last; /* no more text comes */
+	bool whole; /* and no text was before */
+	bool pause; /* no more text comes soon */
 };
 
-/* A byte's class: how many expansions it stands in; whether it ends a command
- * or a word of code. */
+/* A byte's class: its depth in expansions; whether it ends a command or a word
+ * of code. */
 enum { LEX_DEPTH = 0x1f, LEX_CUT = 0x40, LEX_BLANK = 0x80 };
 
-/* The classes of text[from..to), from the state l on; before it, how deep. */
+/* Classifies text[from..to) from the state l on; the byte before gets its
+ * depth. */
 void redact_lex_map(struct redact_lex l, const unsigned char *text,
 	size_t from, size_t to, uint8_t *map);
 void redact_lex_skip(struct redact_lex *l, const unsigned char *text,
 	size_t from, size_t to);
-/* How deep the text at i stands. */
+/* The depth of the text at i. */
 static inline unsigned redact_depth(const uint8_t *map, size_t i)
 {
 	const unsigned here = map[i] & LEX_DEPTH;
@@ -90,14 +91,14 @@ static inline unsigned redact_depth(const uint8_t *map, size_t i)
 
 	return here < before ? here : before;
 }
-/* Where a redaction of text[from..to) ends at the latest, by the blanks, and in
- * code by what it expands. */
+/* The last possible end of a redaction of text[from..to), by its blanks and, in
+ * code, by its expansions. */
 size_t redact_limit(
 	const unsigned char *text, size_t from, size_t to, bool code);
 /* May text[from..to) stand behind a blank? */
 bool redact_phrase(const unsigned char *text, size_t from, size_t to);
 
-/* Bytes that are hidden, and their mark. -errno. */
+/* Hides bytes, and ends their mark. -errno. */
 int redact_cut_add(struct redact *r, struct redact_cut **cut, const void *p,
 	size_t n, struct buf *out);
 int redact_cut_end(struct redact_cut *cut, struct buf *out);
@@ -128,15 +129,15 @@ enum redact_kind {
 	KIND_VAULT,
 	KIND_CRYPT,
 	KIND_OTHER,
-	KIND_USER, /* the first of the user's */
+	KIND_USER, /* the first kind of the user's */
 };
 
-/* When the prefix alone proves little: exactly as many letters, with no letter
- * or digit behind; letters that look random. */
+/* For prefixes that prove little: exactly min letters with no letter or digit
+ * behind; letters that look random. */
 enum { SHAPE_EXACT = 1, SHAPE_RANDOM = 2 };
 
-/* A prefix, in which '?' is any small letter, and behind it at least min letters
- * of the class. */
+/* The shape of a token: a prefix, in which '?' is any small letter, and at
+ * least min letters of the class. */
 struct redact_shape {
 	char prefix[12]; /* with its NUL */
 	uint8_t kind : 6;
@@ -144,23 +145,23 @@ struct redact_shape {
 	uint8_t min;
 	uint16_t class;
 };
-/* The shapes whose first letter that is, n of them. */
+/* The n shapes that begin with that letter. */
 const struct redact_shape *redact_shapes(unsigned char first, size_t *n);
 
-/* A token of known shape that begins at at, a word's beginning. */
+/* A token of known shape that begins at at, where a word begins. */
 enum redact_answer redact_token(
 	const struct redact_view *v, size_t at, struct redact_span *s);
-/* Marks, by a hash, the three letters that tokens begin with, and those that
- * end a word that may be a secret's name although no sign follows: most words
- * are told by one look that they are none. Of a thousand hashes this is the
- * one that takes the fewest words of English, C and builds for a token's.
- * scripts/redact-begins makes redact_begins.h of it while wardbox is built. */
+/* Hashed marks: of the three letters that tokens begin with, and of those that
+ * end a word that may be a secret's name without a sign behind. Most words are
+ * ruled out by one look. Of a thousand hashes this one takes the fewest words
+ * of English, C and builds for a token. scripts/redact-begins makes
+ * redact_begins.h while wardbox is built. */
 enum { REDACT_BEGIN = 3, REDACT_BEGINS = 6144, REDACT_ENDS = 1024 };
 static inline unsigned redact_begin(const unsigned char *p)
 {
 	return (p[0] * 8183u + p[1] * 4715u + p[2]) % REDACT_BEGINS;
 }
-/* Of the letters before end, small ones for capitals. */
+/* The hash of the letters before end, in small letters. */
 static inline unsigned redact_end(const unsigned char *end)
 {
 	const unsigned char p[REDACT_BEGIN] = {
@@ -172,8 +173,8 @@ static inline bool redact_marked(const uint8_t *marks, unsigned slot)
 {
 	return marks[slot / 8] >> slot % 8 & 1;
 }
-/* The token of a Discord bot begins with its number in base64, of
- * 23 letters and more. */
+/* The token of a Discord bot begins with the bot's number in base64, 23 letters
+ * or more. */
 static inline bool redact_begins_bot(const unsigned char *p, size_t n)
 {
 	return *p >= 'M' && *p <= 'O' &&
@@ -182,39 +183,40 @@ static inline bool redact_begins_bot(const unsigned char *p, size_t n)
 				   redact_bytes[p[15]] & B_TOKEN));
 }
 
-/* What a name says of its value. */
+/* How strongly a name says that its value is a secret. */
 enum redact_strength {
 	STRENGTH_NONE,
 	STRENGTH_WEAK,	 /* a secret if it is long and looks random */
-	STRENGTH_LIKELY, /* if it has letters and digits */
-	STRENGTH_SURE,	 /* unless it stands for one */
+	STRENGTH_LIKELY, /* a secret if it has letters and digits */
+	STRENGTH_SURE,	 /* a secret, unless it is a placeholder */
 };
 
-/* At '=' or ':', or what stands for it, n bytes, or the '>' of "<name>": the
+/* At '=' or ':' or their spellings of n bytes, or at the '>' of "<name>": the
  * value behind a secret's name. */
 enum redact_answer redact_assign(const struct redact *r,
 	const struct redact_view *v, size_t at, size_t n,
 	struct redact_span *s);
-/* What is between the "<name>" whose '>' is at at and the next tag. Without one
- * it may be prose. */
+/* The text between "<name>", whose '>' is at at, and the next tag. Without a
+ * next tag it may be prose. */
 enum redact_answer redact_element(const struct redact *r,
 	const struct redact_view *v, size_t at, struct redact_span *s);
-/* Where the block of YAML begins whose mark "|", or end of the line, is at i: of
- * "password: |" the value is the block below; of "password:" it may be the line
- * below. i when there is none. */
+/* The beginning of a block of YAML whose mark "|", or line end, is at i: of
+ * "password: |" the value is the block below, of "password:" it may be the next
+ * line. i when there is none. */
 size_t redact_block_begins(const struct redact_view *v, size_t i);
 /* The value of "key: |" (marked) at i, or the word alone on the line below
  * "key:"; the candidate begins at at. */
 enum redact_answer redact_block(const struct redact_view *v, size_t at,
 	size_t i, bool marked, enum redact_strength strength,
 	struct redact_span *s);
-/* A header, by its name: 1 with a scheme before the secret, 2 without. */
+/* Is it the name of a secret header? 1: with a scheme before the secret, 2:
+ * without. */
 unsigned redact_header(const unsigned char *key, size_t n, bool colon);
-/* The header's value at i. "Bearer X", "Basic X": the scheme may be seen; else
- * all of the line. */
+/* The header's value at i. The scheme in "Bearer X", "Basic X" may be shown;
+ * else the whole line is hidden. */
 enum redact_answer redact_header_value(const struct redact_view *v, size_t i,
 	struct redact_span *s, bool scheme);
-/* At "--name value", "-u user:value", and what single programs have. */
+/* At "--name value", "-u user:value", and the flags of single programs. */
 enum redact_answer redact_flag(const struct redact *r,
 	const struct redact_view *v, size_t at, struct redact_span *s);
 /* At the ':' of "scheme://user:value@". */
@@ -231,13 +233,13 @@ enum redact_answer redact_pgpass(
 /* At "-----BEGIN", and at the '-' of PuTTY's "Private-Lines: 14". */
 enum redact_answer redact_pem(
 	const struct redact_view *v, size_t at, struct redact_span *s);
-/* Does a private key begin at i, as far as the text goes? What holds one is not
- * judged: the key is found by itself. */
+/* Does a private key begin at i, as far as the text goes? Such a value is left
+ * to redact_pem(). */
 bool redact_begins_key(const struct redact_view *v, size_t i);
-/* Where the parts of a header, or of cookies, end that begin at at. */
+/* The end of the parts of a header, or of cookies, that begin at at. */
 size_t redact_parts_end(const struct redact_view *v, size_t at, bool cookie);
-/* Where the lines of a private key that begin at i end, as far as is known:
- * MORE. YES: its last line is among them; NO: what is there is none of its. */
+/* The end of a private key's lines that begin at i, as far as known: MORE. YES:
+ * with its last line; NO: there are no such lines. */
 enum redact_answer redact_pem_lines(const struct redact_view *v, size_t i,
 	struct redact_pem *p, size_t *end);
 
@@ -247,37 +249,37 @@ enum redact_answer redact_said(const struct redact *r,
 	const struct redact_view *v, size_t at, struct redact_span *s);
 /* May redact_word() know a word of n bytes and more that begins so? */
 bool redact_may_begin(const struct redact *r, const unsigned char *p, size_t n);
-/* At a word's beginning: a token, or one of the two below. */
+/* At a word's beginning: a token, or one of the next two. */
 enum redact_answer redact_word(const struct redact *r,
 	const struct redact_view *v, size_t at, struct redact_span *s);
-/* At "echo" and its like, whose words become a program's secret. */
+/* At "echo" and its like, whose words a program reads as a secret. */
 enum redact_answer redact_piped(const struct redact *r,
 	const struct redact_view *v, size_t at, struct redact_span *s);
-/* At a program of which one of the words is a secret. */
+/* At a program with a secret among its words. */
 enum redact_answer redact_operand(const struct redact *r,
 	const struct redact_view *v, size_t at, struct redact_span *s);
-/* At the "<<<" of a shell: what a program reads that reads a secret. */
+/* At the "<<<" or "<<" of a shell, for a program that reads a secret. */
 enum redact_answer redact_here(const struct redact *r,
 	const struct redact_view *v, size_t at, struct redact_span *s);
 
-/* Where the line of k begins, or what is behind one of the stops; it is not
- * looked back further than may be from at, so that it is the same however the
- * stream was cut. */
+/* The beginning of the line of k, or of the part behind one of the stops. Looks
+ * back a bounded number of bytes from at, so that the result does not depend on
+ * how the stream was cut. */
 size_t redact_begins(const struct redact_view *v, size_t at, size_t k,
 	const char *stops);
-/* Is one of the words of that list between there and k? */
+/* Does one of the list's words stand between there and k? */
 bool redact_told(const struct redact_view *v, size_t at, size_t k,
 	const char *stops, const char *words);
-/* What is between the words of a command, besides blanks. */
+/* Separators of commands, beside blanks. */
 #define REDACT_STOPS "\n;|&(`"
 
-/* Where the text at i begins with that word, what is behind it and blanks;
+/* If the text at i begins with that word, the place behind it and its blanks;
  * else i. */
 size_t redact_behind(const struct redact_view *v, size_t i, const char *word);
 
-/* Does it begin or end a quoted text? */
+/* Does the byte begin or end a quoted text? */
 bool redact_quote(unsigned char c);
-/* Ends it a word, as white space and quotes do? */
+/* Does the byte end a word, as white space and quotes do? */
 bool redact_ends_word(unsigned char c);
 static inline bool redact_blank(unsigned char c)
 {
@@ -287,51 +289,51 @@ static inline bool redact_blank(unsigned char c)
 /* A value, quoted or bare, at i: x->from, to and mode. */
 enum redact_answer redact_value(
 	const struct redact_view *v, size_t i, struct redact_span *x);
-/* Is the value at i text in base64: of letters alone, so not by chance? */
+/* Is the value at i base64 of text: only letters, so not by chance? */
 enum redact_answer redact_encoded(const struct redact_view *v, size_t i);
-/* The answer when the text ends in a candidate. */
+/* The answer if the text ends within a candidate. */
 enum redact_answer redact_undecided(const struct redact_view *v,
 	struct redact_span *s, size_t from, size_t value, bool committed);
-/* The same, of one that begins at at and shows nothing so far; NO when nothing
- * follows. */
+/* The same for a candidate that begins at at and shows nothing yet; NO when no
+ * more text comes. */
 enum redact_answer redact_wait(
 	const struct redact_view *v, struct redact_span *s, size_t at);
-/* Is the text at at that word, or the text's end a beginning of it? */
+/* Does that word stand at at, or is the text's end a beginning of it? */
 bool redact_agrees(const struct redact_view *v, size_t at, const char *word);
-/* The value at i, of that name and strength, from the candidate at at on; a
- * value that only repeats its name is none. */
+/* Judges the value at i, by its name and strength; the candidate begins at at.
+ * A value that only repeats its name is no secret. */
 enum redact_answer redact_judge(const struct redact_view *v, size_t at,
 	size_t i, const unsigned char *key, size_t n,
 	enum redact_strength strength, struct redact_span *s);
-/* Judges a value whose name is of that strength. */
+/* Is the value a secret, given the strength of its name? */
 bool redact_is_secret(
 	const unsigned char *p, size_t n, enum redact_strength strength);
 bool redact_key_is(const unsigned char *key, size_t n, const char *name);
-/* Is it one of the words of that list? */
+/* Is it one of the list's words? */
 bool redact_key_any(const unsigned char *p, size_t n, const char *list);
-/* A value's own shape says better what it is. */
+/* Sets the kind by the value's own shape, which is more exact. */
 void redact_name_kind(const struct redact_view *v, struct redact_span *s);
 
-/* The words of a list, each with its NUL, an empty one behind the last, of which
- * clang's analyzer does not know that it is there. */
+/* Iterates over a list's words, each ended by NUL, with an empty word at the
+ * end, of which clang's analyzer does not know. */
 #define EACH(word, list) \
 	for (const char *word = list; *word; word += strlen(word) + 1) /* NOLINT */
 
-/* Is it the name of a secret? r may be NULL. */
+/* Is it a secret's name? r may be NULL. */
 enum redact_strength redact_key_strength(
 	const struct redact *r, const unsigned char *key, size_t n);
 /* Is the value the end of its own name: "self.token = token", "--key KEY"? */
 bool redact_names_itself(const unsigned char *key, size_t n,
 	const unsigned char *value, size_t len);
-/* Of "API key" and "Unseal Key 1", too, the whole is the name. */
+/* Extends the name to all of "API key" and "Unseal Key 1". */
 void redact_whole_name(
 	const struct redact_view *v, const unsigned char **key, size_t *n);
-/* The letters, digits, '-', '_' and '.' right before end. */
+/* The length of the name (letters, digits, '-', '_', '.') right before end. */
 size_t redact_name_before(const struct redact_view *v, size_t end);
 /* Does the name end with that word: "auth_token", "authToken", not "broken"? */
 bool redact_ends_with(const unsigned char *key, size_t n, const char *word);
 enum { REDACT_KEY_MAX = 63 };
-/* Does this stand for a secret rather than being one: $VAR, <here>, xxxx? */
+/* Is the value a placeholder for a secret: $VAR, <here>, xxxx? */
 bool redact_placeholder(const unsigned char *p, size_t n);
 /* Shannon entropy of the bytes, in 1/256 bit each. */
 unsigned redact_entropy(const unsigned char *p, size_t n);
@@ -354,7 +356,7 @@ static inline const struct policy_secret *redact_line(
 		? &r->policy->secret[i]
 		: NULL;
 }
-/* Is p[0..n), or with cut what begins so, one of "curl|wget"? */
+/* Is p[0..n) one of "curl|wget", or with cut the beginning of one? */
 bool redact_listed(const char *list, const char *p, size_t n, bool cut);
 /* The first value of an environment variable at or behind at. */
 enum redact_answer redact_secret(const struct redact *r,

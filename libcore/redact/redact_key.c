@@ -6,7 +6,7 @@
 #include "redact/redact_in.h"
 #include "base/str.h"
 
-/* BLANKS: columns of assignments are lined up with them. */
+/* BLANKS: columns of assignments are aligned with blanks. */
 enum { BLANKS = 24 };
 
 static char lower(unsigned char c)
@@ -60,8 +60,8 @@ void redact_whole_name(
 	*n = end - k;
 }
 
-/* How long the quote is that ends at end, with its backslashes, or as HTML and
- * URLs spell it. */
+/* The length of the quote that ends at end, with its backslashes, or in the
+ * spelling of HTML or URLs. */
 static size_t quote_before(const struct redact_view *v, size_t end)
 {
 	static const char spelt[] = "&quot;\0&#34;\0%22\0%27\0\\u0022\0";
@@ -81,7 +81,7 @@ static size_t quote_before(const struct redact_view *v, size_t end)
 	return 0;
 }
 
-/* The name before the sign at at. */
+/* The length of the name before the sign at at. */
 static size_t key_before(const struct redact_view *v, size_t at,
 	const unsigned char **key, bool *spaced)
 {
@@ -105,7 +105,7 @@ static size_t key_before(const struct redact_view *v, size_t at,
 	k -= quote_before(v, k);
 	end = k;
 	k -= redact_name_before(v, k);
-	/* Of "%3Ftoken" the name is the rest. */
+	/* The name in "%3Ftoken" is the rest. */
 	if (k && v->text[k - 1] == '%' && end - k > 2)
 		k += 2;
 	*key = v->text + k;
@@ -120,7 +120,8 @@ bool redact_key_is(const unsigned char *key, size_t n, const char *name)
 	return !name[n];
 }
 
-/* "password.c:10:3: error", "secret.txt: ASCII text", "/etc/passwd: no file" */
+/* Is the name a file's: "password.c:10:3: error", "secret.txt: ASCII text",
+ * "/etc/passwd: no file"? */
 static bool file_name(
 	const struct redact_view *v, const unsigned char *key, size_t n)
 {
@@ -152,7 +153,7 @@ void redact_name_kind(const struct redact_view *v, struct redact_span *s)
 		s->kind = shape.kind;
 }
 
-/* "-passin pass:X", of openssl */
+/* Is it "-passin pass:X" of openssl? */
 static bool pass_source(
 	const struct redact_view *v, const unsigned char *key, size_t n)
 {
@@ -167,9 +168,9 @@ static bool pass_source(
 	return strncmp((const char *)v->text + k, flag, sizeof flag - 1) == 0;
 }
 
-/* Of {"name": "PASSWORD", "value": "x"}, of <password value="x"> of
- * "key: string = x" the name stands further back. True for that of
- * "--from-literal=any=x", which is a secret's, whatever it is. */
+/* Finds the real name of {"name": "PASSWORD", "value": "x"}, <password
+ * value="x"> and "key: string = x", which stands further back. True for
+ * "--from-literal=any=x", whose value is always a secret. */
 static bool real_name(
 	const struct redact_view *v, const unsigned char **key, size_t *n)
 {
@@ -203,7 +204,7 @@ static bool real_name(
 	return false;
 }
 
-/* "/p:X" of xfreerdp; not "/p:Name=Value", a property of a build's. */
+/* Is it "/p:X" of xfreerdp, and not "/p:Name=Value", a property of a build? */
 static bool windows_flag(const struct redact_view *v, const unsigned char *key,
 	size_t n, size_t at)
 {
@@ -232,14 +233,14 @@ static enum redact_strength strength_of(const struct redact *r,
 		redact_told(v, at, (size_t)(key - v->text), "\n",
 			"user\0"))
 		return STRENGTH_SURE;
-	/* Of a connection string it is no directory. */
+	/* In a connection string pwd is no directory. */
 	if (redact_key_is(key, n, "pwd") && key > v->text && key[-1] == ';')
 		return STRENGTH_SURE;
 	/* A resource of AWS: 123456789012:secret:NAME */
 	if (v->text[at] == ':' && key > v->text + 1 && key[-1] == ':' &&
 		redact_bytes[key[-2]] & B_DIGIT)
 		return STRENGTH_NONE;
-	/* The program says something, or mkpasswd. */
+	/* A program's message, or mkpasswd. */
 	if (v->text[at] == ':' && n >= 6 &&
 		redact_key_is(key + n - 6, 6, "passwd") &&
 		(n == 6 || redact_bytes[key[n - 7]] & B_LOWER))
@@ -253,8 +254,8 @@ static enum redact_strength strength_of(const struct redact *r,
 		: strength;
 }
 
-/* Where the value behind the sign that ends at i begins: behind "=>", blanks,
- * a type's tag of YAML. */
+/* The beginning of the value behind the sign that ends at i: behind "=>",
+ * blanks, a YAML tag. */
 static size_t value_begins(
 	const struct redact_view *v, size_t i, bool colon, bool *spaced)
 {
@@ -278,8 +279,8 @@ static size_t value_begins(
 	return i;
 }
 
-/* Is the name alone before the sign on its line, and indented? So is what a
- * Secret of Kubernetes has. */
+/* Does the name stand alone before the sign on its line, and indented, as in a
+ * Kubernetes Secret? */
 static bool indented(const struct redact_view *v, const unsigned char *key)
 {
 	size_t k = (size_t)(key - v->text), end;

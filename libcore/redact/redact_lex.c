@@ -12,7 +12,7 @@
 #include "base/str.h"
 
 enum frame {
-	FRAME_CODE,   /* the text itself; "(", of a subshell */
+	FRAME_CODE,   /* the text itself, or "(" of a subshell */
 	FRAME_EXPAND, /* "$(", "<(", ">(" */
 	FRAME_BACK,   /* "`" */
 	FRAME_BRACE,  /* "${" */
@@ -21,12 +21,12 @@ enum frame {
 	FRAME_ANSI, /* "$'" */
 };
 
-/* A here-document: what has been read of it. */
+/* How much of a here-document has been read. */
 enum here {
 	HERE_NONE,
 	HERE_SIGN, /* "<<" */
 	HERE_WORD, /* a part of the word behind it */
-	HERE_LINE, /* the word: the rest of the line is code */
+	HERE_LINE, /* the rest of the word's line, which is code */
 	HERE_BODY,
 };
 
@@ -64,12 +64,12 @@ static void frame_pop(struct redact_lex *l)
 	l->arithmetic = l->depth < l->arithmetic ? 0 : l->arithmetic;
 	l->word = f != FRAME_CODE;
 	l->name_len = sizeof l->name;
-	/* Whether the document begins here shells see differently. */
+	/* Shells disagree whether the document begins here. */
 	l->lost |= l->here && l->here < HERE_BODY && f == FRAME_EXPAND;
 }
 
-/* Behind a word of code. In "$(case x in a) ...)" the first ")" ends a pattern;
- * an alias may be the name of anything. */
+/* Handles the end of a word of code. In "$(case x in a) ...)" the first ")"
+ * ends a pattern; an alias may be the name of anything. */
 static void word_end(struct redact_lex *l)
 {
 	l->name[l->name_len < sizeof l->name ? l->name_len : 0] = '\0';
@@ -79,7 +79,7 @@ static void word_end(struct redact_lex *l)
 	l->word = false;
 }
 
-/* What begins an expansion, in code and in double quotes. */
+/* Does an expansion begin, in code or in double quotes? */
 static bool expansion_begins(struct redact_lex *l, unsigned char c)
 {
 	if (c == '`')
@@ -93,7 +93,7 @@ static bool expansion_begins(struct redact_lex *l, unsigned char c)
 	return true;
 }
 
-/* The word behind "<<": true while c belongs to it. */
+/* Reads the word behind "<<": true while c belongs to it. */
 static bool here_word(struct redact_lex *l, unsigned char c)
 {
 	if (l->here == HERE_SIGN) {
@@ -125,7 +125,7 @@ static bool here_word(struct redact_lex *l, unsigned char c)
 	return true;
 }
 
-/* A byte of a here-document's lines. */
+/* Reads a byte of a here-document's lines. */
 static void here_body(struct redact_lex *l, unsigned char c)
 {
 	if (c == '\n') {
@@ -148,7 +148,7 @@ static void here_body(struct redact_lex *l, unsigned char c)
 		l->here_at = UINT8_MAX;
 }
 
-/* "<" and "(" mean much by what is before them. */
+/* Reads "<" or "(", whose meaning depends on what is before. */
 static void code_sign(struct redact_lex *l, unsigned char c)
 {
 	if (c == '(' && (l->before == '<' || l->before == '>')) {
@@ -202,7 +202,7 @@ static void code_byte(struct redact_lex *l, unsigned char c)
 		l->name[l->name_len++] = (char)c;
 }
 
-/* A byte in quotes or in "${": what ends it, or nests in it. */
+/* Reads a byte in quotes or in "${": it may end them, or nest in them. */
 static void quoted_byte(struct redact_lex *l, enum frame top, unsigned char c)
 {
 	static const char ends[] = {[FRAME_BACK] = '`',
@@ -235,7 +235,8 @@ static uint8_t lost_class(unsigned char c)
 							    : 0);
 }
 
-/* Most bytes are letters, which begin and end nothing: true, l is behind it. */
+/* Reads a letter, as most bytes are, which begins and ends nothing: true, and l
+ * is behind it. */
 static inline bool lex_letter(struct redact_lex *l, unsigned char c)
 {
 	if (!(redact_bytes[c] & B_ALNUM) || l->here || l->escaped || l->lost)
@@ -249,7 +250,7 @@ static inline bool lex_letter(struct redact_lex *l, unsigned char c)
 	return true;
 }
 
-/* The class of the byte; takes the state behind it. */
+/* The class of the byte; moves the state behind it. */
 static uint8_t lex_step(struct redact_lex *l, unsigned char c)
 {
 	const uint8_t nested = l->nested;
@@ -289,7 +290,7 @@ void redact_lex_map(struct redact_lex l, const unsigned char *text,
 	for (size_t i = from; i < to; i++) {
 		map[i] = lex_letter(&l, text[i]) ? l.nested
 						 : lex_step(&l, text[i]);
-		/* The sign before it is a part of "$(". */
+		/* The sign before the byte is a part of "$(". */
 		if (i && (map[i] & LEX_DEPTH) > (map[i - 1] & LEX_DEPTH) &&
 			(text[i] == '(' || text[i] == '{'))
 			map[i - 1] = map[i];

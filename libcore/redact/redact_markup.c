@@ -5,10 +5,10 @@
 
 #include "redact/redact_in.h"
 
-/* How long a tag may be. */
+/* The longest tag. */
 enum { TAG_MAX = 80 };
 
-/* The value from i to end, all of it. */
+/* Judges the whole value from i to end. */
 static enum redact_answer judge_to(const struct redact_view *v, size_t at,
 	size_t i, size_t end, enum redact_strength strength,
 	struct redact_span *s)
@@ -29,9 +29,9 @@ static enum redact_answer judge_to(const struct redact_view *v, size_t at,
 	return REDACT_YES;
 }
 
-/* The name in the tag that ends at at: the element's, or what the entry of a
- * list is named: <password>, <entry key="password">, <key>password</key><string>.
- */
+/* The name in the tag that ends at at: the element's, or the one that a list's
+ * entry has: <password>, <entry key="password">,
+ * <key>password</key><string>. */
 static size_t tag_name(
 	const struct redact_view *v, size_t at, const unsigned char **key)
 {
@@ -44,14 +44,14 @@ static size_t tag_name(
 	size_t start = at, end;
 	const unsigned char *p;
 
-	/* Most are of an arrow. */
+	/* Most '>' belong to an arrow. */
 	if (!at || !(redact_bytes[v->text[at - 1]] & B_WORD ||
 			   redact_quote(v->text[at - 1])))
 		return 0;
 	while (start && at - start < TAG_MAX && v->text[start - 1] &&
 		!strchr("<>\n", v->text[start - 1]))
 		start--;
-	/* In "user:<password>@host" it stands for one. */
+	/* In "user:<password>@host" the tag is a placeholder. */
 	if (!start || v->text[start - 1] != '<' ||
 		(start > 1 && v->text[start - 2] &&
 			strchr(":=/@", v->text[start - 2])))
@@ -106,7 +106,7 @@ enum redact_answer redact_element(const struct redact *r,
 	}
 	for (end = i; end < v->n && v->text[end] != '<' && v->text[end] != '\n';)
 		end++;
-	/* The texts of a program are in such lists, too. */
+	/* Programs keep their messages in such lists, too. */
 	if (redact_quote(key[-1]) && memchr(v->text + i, ' ', end - i))
 		return REDACT_NO;
 	if ((end == v->n || v->text[end] == '\n') && strength == STRENGTH_SURE)
@@ -129,7 +129,7 @@ size_t redact_block_begins(const struct redact_view *v, size_t i)
 	return k == v->n || v->text[k - 1] == ' ' ? k : i;
 }
 
-/* The end of the lines that are indented as the one at i is. */
+/* The end of the lines with the indentation of the line at i. */
 static size_t block_end(const struct redact_view *v, size_t i)
 {
 	size_t indent = 0, line, end;

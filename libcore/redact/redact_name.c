@@ -6,7 +6,7 @@
 #include "redact/redact_in.h"
 #include "base/str.h"
 
-/* Of a length and of a digest, both. */
+/* Digits of a length and of a digest together. */
 enum { DIGITS = 20 };
 
 static char lower(unsigned char c)
@@ -14,7 +14,7 @@ static char lower(unsigned char c)
 	return c >= 'A' && c <= 'Z' ? (char)(c + 32) : (char)c;
 }
 
-/* A name in small letters, without what joins its words. */
+/* A name in small letters, without the signs between its words. */
 struct key {
 	char flat[REDACT_KEY_MAX + 1];
 	size_t n;
@@ -30,7 +30,7 @@ static bool flat_ends(const struct key *k, const char *s)
 static bool ends_word(
 	const unsigned char *key, size_t n, const char *word, size_t len)
 {
-	/* Most differ in the last letter. */
+	/* Most words differ in the last letter. */
 	if (n < len || lower(key[n - 1]) != word[len - 1])
 		return false;
 	for (size_t i = 0; i < len; i++)
@@ -50,7 +50,7 @@ bool redact_ends_with(
 	return ends_word(key, n, word, strlen(word));
 }
 
-/* Is one of a list's words the last of the key's? */
+/* Does the key end with one of the list's words? */
 static bool ends_listed(const unsigned char *key, size_t n, const char *list)
 {
 	for (size_t len; *list; list += len + 1) {
@@ -78,7 +78,7 @@ static void flatten(struct key *k, const unsigned char *key, size_t n)
 	k->flat[k->n] = '\0';
 }
 
-/* Names of what is about a secret and is none. */
+/* Is it a name of something about a secret that is none itself? */
 static bool about_a_secret(const struct key *k, const unsigned char *key, size_t n)
 {
 	static const char ends[] =
@@ -90,7 +90,7 @@ static bool about_a_secret(const struct key *k, const unsigned char *key, size_t
 		"hint\0label\0title\0error\0help\0placeholder\0"
 		"description\0strength\0enabled\0required\0"
 		"secretary\0";
-	/* Keys that open nothing. */
+	/* Names of keys that open nothing. */
 	static const char keys[] =
 		"publickey\0pubkey\0hostkey\0cachekey\0primarykey\0"
 		"publishablekey\0foreignkey\0sortkey\0partitionkey\0routingkey\0"
@@ -104,7 +104,8 @@ static bool about_a_secret(const struct key *k, const unsigned char *key, size_t
 	return ends_listed(key, n, ends) || flat_ends_listed(k, keys);
 }
 
-/* "pass" is also what a test does, and one run of many. */
+/* The strength of "pass", which is also what a test does, and one run of
+ * many. */
 static enum redact_strength pass_strength(
 	struct key k, const unsigned char *key, size_t n)
 {
@@ -138,15 +139,15 @@ static bool begins(const char *key, size_t n, const char *mark)
 	return !mark[k];
 }
 
-/* Every name of a secret holds one of these; most names hold none, and are
- * done with here. */
+/* Does the name hold one of the marks? Every secret's name does; most names
+ * hold none. */
 static bool worth_a_look(const unsigned char *key, size_t n)
 {
 	static const char marks[][5] = {"auth", "bear", "conn", "cook", "cred",
 		"kenn", "key", "pass", "phra", "psk", "pw", "salt",
 		"secr", "sess", "sid", "sig", "toke"};
 #define LETTER(c) (1U << ((c) & 31))
-	/* By a mark's first letter: those that may be behind it. */
+	/* Letters that may stand behind a mark's first letter. */
 	static const uint32_t second[32] = {
 		['a' & 31] = LETTER('u'),
 		['b' & 31] = LETTER('e'),
@@ -182,7 +183,7 @@ static enum redact_strength strength(const unsigned char *key, size_t n)
 	static const char weak[] =
 		"key\0auth\0cookie\0salt\0signature\0sig\0sid\0"
 		"key-data\0";
-	/* Whatever is before them. */
+	/* These count whatever stands before them. */
 	static const char weak_ends[] =
 		"token\0sessionid\0sessid\0sessionkey\0bwsession\0secretid\0roleid\0";
 	enum redact_strength pass;
@@ -223,7 +224,7 @@ bool redact_names_itself(const unsigned char *key, size_t n,
 {
 	static const char shortest[] = "key";
 
-	/* As SQL, Ruby, and a shell spell it. */
+	/* Prefixes of SQL, Ruby and the shell. */
 	if (len && value[0] && strchr(":@&*", value[0])) {
 		value++;
 		len--;
@@ -250,12 +251,12 @@ bool redact_secret_name(const char *name, size_t n)
 	const unsigned char *key = (const unsigned char *)name;
 	const size_t most = n < REDACT_KEY_MAX ? n : REDACT_KEY_MAX;
 
-	/* Ours is one, and worth finding again in a record. */
+	/* Our own mark is a secret's, and must be found again in a record. */
 	return worth_a_look(key, most) &&
 		!redact_ends_with(key, n, "session_id") && strength(key, most);
 }
 
-/* {name}, {0.name!r}; not what is in base64 */
+/* {name}, {0.name!r}; no base64 */
 static bool in_braces(const unsigned char *p, size_t n)
 {
 	for (size_t i = 1; i + 1 < n; i++)
@@ -264,8 +265,8 @@ static bool in_braces(const unsigned char *p, size_t n)
 	return p[n - 1] == '}';
 }
 
-/* $NAME ${NAME} $(call) $1, {{ name }} {name}, %s %NAME%; a hash such as
- * $6$salt$... does not. */
+/* Is it a variable's place: $NAME ${NAME} $(call) $1, {{ name }} {name}, %s
+ * %NAME%? A hash such as $6$salt$... is none. */
 static bool stands_for_a_value(const unsigned char *p, size_t n)
 {
 	if (p[0] == '$')
@@ -278,8 +279,9 @@ static bool stands_for_a_value(const unsigned char *p, size_t n)
 				      (n == 4 && p[2] == '\\'));
 }
 
-/* "(sensitive", "[hidden]", "!secret", config.db.password, and a secret's part:
- * random_password.db.result. */
+/* Does the value only say where the secret is: "(sensitive", "[hidden]",
+ * "!secret", config.db.password, or a part of a secret's address:
+ * random_password.db.result? */
 static bool says_where(const unsigned char *p, size_t n)
 {
 	const bool opened = p[0] && strchr("([!", p[0]);
@@ -299,8 +301,7 @@ static bool says_where(const unsigned char *p, size_t n)
 		(named || redact_key_strength(NULL, p + part, n - part));
 }
 
-/* The length of a mark that stands for hidden letters at p: *, x, a dot of
- * UTF-8. */
+/* The length of a letter at p that hides another one: *, x, a dot of UTF-8. */
 static size_t hidden_letter(const unsigned char *p, size_t n)
 {
 	static const char dots[] = "\u2026\0\u2022\0\u25cf\0";
@@ -313,8 +314,8 @@ static size_t hidden_letter(const unsigned char *p, size_t n)
 	return 0;
 }
 
-/* "[REDACTED]{63:ab12cd34}", of a log that is shown: with its end, or as far as a
- * word goes. */
+/* Is it our mark "[REDACTED]{63:ab12cd34}", of a log that is shown: whole, or
+ * as far as a word goes? */
 static bool our_mark(const unsigned char *p, size_t n)
 {
 	static const char mark[] = REDACT_MARK "{";
@@ -337,7 +338,7 @@ bool redact_placeholder(const unsigned char *p, size_t n)
 		"default\0buffer\0secretstr\0any\0number\0the\0your\0"
 		"both\0must\0not\0await\0disabled\0enabled\0unset\0empty\0"
 		"missing\0invalid\0incorrect\0expired\0wrong\0ok\0";
-	/* The last is our own id. */
+	/* The last one is our own session id. */
 	static const char starts[] =
 		"os.environ\0process.env\0env.\0getenv\0secrets.\0"
 		"var.\0local.\0module.\0vault:\0ssm:\0ref+\0op://\0"

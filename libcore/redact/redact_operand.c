@@ -5,7 +5,7 @@
 
 #include "redact/redact_in.h"
 
-/* How long a program's name and such a line may be. */
+/* Bounds of a program's name and of its line. */
 enum { NAME = 64, LINE = 4000 };
 
 static bool quote(unsigned char c)
@@ -13,7 +13,7 @@ static bool quote(unsigned char c)
 	return c == '"' || c == '\'';
 }
 
-/* Ends the byte at i the words of a command: an operator, an expansion, a
+/* Does the byte at i end the words of a command: an operator, an expansion, a
  * comment? */
 static bool line_ends(const unsigned char *p, size_t i)
 {
@@ -22,7 +22,7 @@ static bool line_ends(const unsigned char *p, size_t i)
 		(p[i] == '#' && redact_blank(p[i - 1]));
 }
 
-/* Where the word that begins at i ends. */
+/* The end of the word that begins at i. */
 static size_t word_end(const struct redact_view *v, size_t i, size_t end)
 {
 	const unsigned char mark = v->text[i];
@@ -37,8 +37,8 @@ static size_t word_end(const struct redact_view *v, size_t i, size_t end)
 	return i;
 }
 
-/* The secret among the words from i to end, for o: from and to in s. What is
- * judged of "user/value@where" is behind the slash. */
+/* Finds the secret among the words from i to end, for o: from and to in s. Of
+ * "user/value@where" the value is judged. */
 static bool find_word(const struct redact_view *v, const struct policy_secret *o,
 	size_t i, size_t end, struct redact_span *s)
 {
@@ -72,7 +72,7 @@ static bool find_word(const struct redact_view *v, const struct policy_secret *o
 	if (!told || !flagged || !count || count < which)
 		return false;
 	s->to = rest && !quote(p[s->from]) ? end : s->to;
-	/* Its own quotes, or one around the whole. */
+	/* Without the word's own quotes, or one around the whole line. */
 	s->from += quote(p[s->from]);
 	s->to -= quote(p[s->to - 1]);
 	if (s->from >= s->to)
@@ -85,7 +85,7 @@ static bool find_word(const struct redact_view *v, const struct policy_secret *o
 		return false;
 	sign = o->sign ? memchr(p + s->from, '@', s->to - s->from) : NULL;
 	s->to = sign ? (size_t)(sign - p) : s->to;
-	/* To net's there is the share itself. */
+	/* net's share may be the word itself. */
 	return !memchr(p + s->from, '=', s->to - s->from) &&
 		!(letter == '/' && p[s->from] == '\\') &&
 		redact_is_secret(p + s->from, s->to - s->from,

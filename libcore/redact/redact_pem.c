@@ -9,12 +9,13 @@
 
 #include "redact/redact_in.h"
 
-/* WIDTH: the shortest first line of a key whose end is not seen; LONG: so many
- * letters are known to be one without their end; HEAD: the longest header. */
+/* WIDTH: shortest first line of a key whose end is not seen; LONG: a line so
+ * long belongs to a key, even without its end; HEAD: longest header. */
 enum { WIDTH = 32, LONG = 128, HEAD = 120, HEADS = 6, BETWEEN = 80 };
 
-/* Behind what may stand between two lines: blanks, ends of lines as they are or
- * as JSON spells them, quotes and commas of a list, the mark of a quoted mail. */
+/* The place behind what may stand between two lines: blanks, line ends as they
+ * are or as JSON spells them, quotes and commas of a list, the mark of a quoted
+ * mail. */
 static size_t line_begins(const struct redact_view *v, size_t i)
 {
 	const size_t start = i;
@@ -39,7 +40,7 @@ static size_t line_begins(const struct redact_view *v, size_t i)
 	return i;
 }
 
-/* At the line that ends a key: YES, *end is behind it. */
+/* At a key's last line: YES, and *end is behind it. */
 static enum redact_answer end_line(
 	const struct redact_view *v, size_t i, size_t *end)
 {
@@ -72,7 +73,7 @@ static enum redact_answer end_line(
 	return a == REDACT_MORE && (v->last || v->pause) ? REDACT_NO : a;
 }
 
-/* A header of a key, "Proc-Type: 4,ENCRYPTED": behind it; i: it is none. */
+/* The end of a key's header, "Proc-Type: 4,ENCRYPTED"; i: there is none. */
 static size_t header_end(const struct redact_view *v, size_t i)
 {
 	static const char names[] =
@@ -91,8 +92,8 @@ static size_t header_end(const struct redact_view *v, size_t i)
 	return k;
 }
 
-/* Is what is behind i a key's end: the END line, the sum before it, or, of what
- * is known to be a key, nothing at all? */
+/* Does the key end behind i: with the END line, the checksum before it, or, if
+ * it is known to be a key, with nothing? */
 static enum redact_answer ends_key(
 	const struct redact_view *v, size_t i, bool known)
 {
@@ -109,7 +110,7 @@ static enum redact_answer ends_key(
 	return REDACT_MORE;
 }
 
-/* Judges n letters that end at e, of which the line's first ones may be known
+/* Judges a line of n letters that end at e, the first of which may be known
  * already. */
 static enum redact_answer judge_line(
 	const struct redact_view *v, size_t e, size_t n, struct redact_pem *p)
@@ -124,7 +125,7 @@ static enum redact_answer judge_line(
 		p->width = (uint16_t)n;
 		return REDACT_YES;
 	}
-	/* Cut off by the text's end, a few letters prove nothing. */
+	/* A few letters at the end of the text prove nothing. */
 	if (e == v->n && first)
 		return v->last && n >= WIDTH / 2 ? REDACT_YES : REDACT_NO;
 	return ends_key(v, e, !first);
@@ -137,7 +138,7 @@ static size_t letters_end(const struct redact_view *v, size_t i)
 	return i;
 }
 
-/* One line at k; YES: it is the key's, and ends at *end. */
+/* Judges the line at k; YES: it is the key's, and *end is its end. */
 static enum redact_answer take_line(const struct redact_view *v, size_t k,
 	struct redact_pem *p, size_t *end)
 {
@@ -145,7 +146,7 @@ static enum redact_answer take_line(const struct redact_view *v, size_t k,
 	enum redact_answer a;
 
 	if (e == v->n && !v->last) {
-		/* So long a line is one; what comes before a pause may be. */
+		/* A line so long is a key's; a line before a pause may be. */
 		if (n < LONG && !(v->pause && p->width))
 			return REDACT_MORE;
 		if (n > UINT16_MAX || (p->width && n > p->width))
@@ -215,8 +216,8 @@ bool redact_begins_key(const struct redact_view *v, size_t i)
 	return redact_agrees(v, i, "-----BEGIN ");
 }
 
-/* What is behind the first line of a key. In a program's text that looks for
- * one it is a quote. */
+/* May a key follow the first line? In the text of a program that searches for
+ * keys a quote follows. */
 static bool key_follows(unsigned char c)
 {
 	return redact_bytes[c] & (B_ALNUM | B_BASE64) || c <= ' ' || c == '\\';

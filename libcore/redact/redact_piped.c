@@ -5,7 +5,7 @@
 
 #include "redact/redact_in.h"
 
-/* How long such a line may be, and what is below it. */
+/* Bounds of such a line, and of a document. */
 enum { LINE = 256, DOCUMENT = 2048 };
 
 static bool in_text(const unsigned char *p, size_t n, const char *word)
@@ -13,7 +13,7 @@ static bool in_text(const unsigned char *p, size_t n, const char *word)
 	return memmem(p, n, word, strlen(word));
 }
 
-/* The program's own name among the words in n bytes: behind sudo and its like,
+/* The name of the program among the words in n bytes: behind sudo and its like,
  * their flags, and variables. */
 static const unsigned char *command(const unsigned char *p, size_t *n)
 {
@@ -43,7 +43,7 @@ static const unsigned char *command(const unsigned char *p, size_t *n)
 static bool reads_secret(
 	const struct redact *r, const unsigned char *p, size_t n)
 {
-	/* What runs what it reads. */
+	/* Programs that run what they read. */
 	static const char runners[] =
 		"sh\0bash\0dash\0ash\0ksh\0mksh\0zsh\0yash\0busybox\0"
 		"python\0python3\0perl\0ruby\0node\0php\0lua\0eval\0"
@@ -65,8 +65,8 @@ static bool reads_secret(
 	return false;
 }
 
-/* Where the one word, or the two, end that begin at i; more than two are no
- * secret, and the next command's are none. i: there is none. */
+/* The end of the one or two words that begin at i, before the next command;
+ * more words are no secret. i: none. */
 static size_t words_end(const struct redact_view *v, size_t i, size_t to)
 {
 	unsigned char quote = 0;
@@ -135,8 +135,9 @@ enum redact_answer redact_piped(const struct redact *r,
 	return redact_placeholder(p + from, to - from) ? REDACT_NO : REDACT_YES;
 }
 
-/* Where the lines of one word end that begin at i: the first, and those behind it
- * if all are "user:value". A line with blanks is what a program is to do. */
+/* The end of the lines of one word each that begin at i: the first line, and
+ * further ones if all are "user:value". A line with blanks is an instruction
+ * for the program. */
 static size_t lines_end(
 	const struct redact_view *v, size_t i, size_t to, bool more)
 {
@@ -161,8 +162,8 @@ static size_t lines_end(
 	return done;
 }
 
-/* What is below a "<<WORD" at at, to the line of WORD, if what reads it, on either
- * side, reads a secret. */
+/* The secret below a "<<WORD" at at, up to the line WORD, if the program on
+ * either side reads a secret. */
 static enum redact_answer here_document(const struct redact *r,
 	const struct redact_view *v, size_t at, struct redact_span *s)
 {
@@ -173,7 +174,7 @@ static enum redact_answer here_document(const struct redact *r,
 
 	while (i < v->n && p[i] && strchr("-'\"\\ ", p[i]))
 		i++;
-	/* Not the number that something is shifted by. */
+	/* Behind the "<<" of arithmetic stands a number. */
 	if (i < v->n && redact_bytes[p[i]] & B_DIGIT)
 		return REDACT_NO;
 	while (i < v->n && n < sizeof word - 1 && redact_bytes[p[i]] & B_WORD)
@@ -190,7 +191,7 @@ static enum redact_answer here_document(const struct redact *r,
 	end = memmem(line, left + 1, word, n);
 	if (!end && left < DOCUMENT && !v->last)
 		return redact_undecided(v, s, at, s->from, true);
-	/* Of one without an end the first line. */
+	/* Of a document without an end the first line. */
 	s->to = lines_end(v, s->from,
 		end ? (size_t)(end - p) : s->from + left, end != NULL);
 	s->tail = REDACT_TAIL_OWN;

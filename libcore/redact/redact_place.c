@@ -32,7 +32,7 @@ enum redact_answer redact_url(
 			break;
 		if (c == ':' && !colon && !sign)
 			colon = i;
-		/* The last: a password may hold one, too. */
+		/* The last '@' counts, because a password may hold one, too. */
 		if (c == '@')
 			sign = i;
 	}
@@ -41,7 +41,7 @@ enum redact_answer redact_url(
 	if (!sign)
 		return REDACT_NO;
 	i = sign;
-	/* The user may be a token, the password then any word. */
+	/* The user may be a token, and the password then is any word. */
 	s->from = user;
 	s->to = i;
 	if (!redact_is_secret(v->text + user, (colon ? colon : i) - user,
@@ -75,7 +75,7 @@ enum redact_answer redact_pgpass(
 	for (i = field[2]; redact_bytes[v->text[i]] & B_DIGIT; i++)
 		;
 	digits = i - field[2];
-	/* And with any port any database, or host. */
+	/* With any port the database, or the host, may be anything. */
 	known = digits ? memcmp(v->text + field[2], port, sizeof port - 1) == 0
 		       : v->text[field[1]] == '*' || v->text[k] == '*';
 	i += v->text[i] == '*' && !digits;

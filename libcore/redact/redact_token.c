@@ -36,7 +36,7 @@ unsigned redact_entropy(const unsigned char *p, size_t n)
 	return log2_256(n) - (unsigned)(sum / n);
 }
 
-/* Letters of the class from at on. */
+/* The number of letters of the class from at on. */
 static size_t run(const struct redact_view *v, size_t at, unsigned class)
 {
 	size_t i = at;
@@ -63,7 +63,7 @@ static bool random_enough(
 	return redact_entropy(p, n) >= 2 * 256;
 }
 
-/* So many letters of the text at at are the prefix's. */
+/* The number of letters at at that agree with the prefix. */
 static size_t in_common(
 	const struct redact_view *v, size_t at, const struct redact_shape *sh)
 {
@@ -106,8 +106,8 @@ static enum redact_answer try_shape(const struct redact_view *v, size_t at,
 							   : REDACT_NO;
 }
 
-/* A JWT: header.payload.signature, the first two beginning as JSON does. Or a
- * Discord bot's token: its number, a time, a signature. */
+/* A JWT: header.payload.signature, of which the first two begin as JSON does.
+ * Or a Discord bot's token: its number, a time, a signature. */
 static enum redact_answer try_parts(
 	const struct redact_view *v, size_t at, struct redact_span *s)
 {
@@ -132,7 +132,7 @@ static enum redact_answer try_parts(
 		return dot && n >= 30 ? REDACT_YES : REDACT_NO;
 	number = (size_t)(dot - p);
 	rest = n - number - 1;
-	/* A name of three parts has less in it. */
+	/* An ordinary name of three parts is shorter. */
 	return number >= 23 && number <= 28 && rest >= 32 && dot[7] == '.' &&
 			redact_entropy(p, n) >= 4 * 256 + 160
 		? REDACT_YES
@@ -179,7 +179,7 @@ enum redact_answer redact_telegram(
 		redact_bytes[v->text[at - digits - 1]] & B_DIGIT)
 		digits++;
 	begin = at - digits;
-	/* In the address of the service "bot" is before it. */
+	/* In the service's address "bot" stands before the token. */
 	if (begin >= 3 && memcmp(v->text + begin - 3, "bot", 3) == 0)
 		begin -= 3;
 	if (digits < 5 || digits > 16 ||

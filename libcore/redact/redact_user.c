@@ -27,7 +27,8 @@ void redact_release(struct redact *r)
 	*r = REDACT_INIT;
 }
 
-/* A path or a plain number is no secret, whatever its name. */
+/* Is the value worth hiding? A path or a plain number is no secret, whatever
+ * its name. */
 static bool worth_hiding(const char *value, size_t n)
 {
 	if (n < REDACT_SECRET_MIN || n > SECRET_MAX || value[0] == '/')
@@ -114,7 +115,7 @@ enum redact_answer redact_secret(const struct redact *r,
 		}
 		s->from = s->value = at;
 		s->to = at + best;
-		/* What has come of it by a pause is no accident. */
+		/* So many bytes before a pause are no accident. */
 		s->committed = left >= REDACT_SECRET_MIN;
 		if (more)
 			return REDACT_MORE;
@@ -144,7 +145,7 @@ void redact_use_policy(struct redact *r, const struct policy_redacts *policy)
 		const char *prefix = policy->pattern[i].prefix;
 		unsigned slot;
 
-		/* The policy's reader sees to it that there are two. */
+		/* The policy's compiler ensures two bytes. */
 		if (!prefix)
 			continue;
 		slot = pair_slot((const unsigned char *)prefix);
@@ -189,7 +190,7 @@ const char *redact_user_name(const struct redact *r, unsigned i)
 		: NULL;
 }
 
-/* The prefix, then as many bytes of the class as there are. */
+/* Matches the prefix and the bytes of the class behind it. */
 static enum redact_answer match(const struct policy_redact *x,
 	const struct redact_view *v, size_t at, size_t *to)
 {
@@ -220,7 +221,7 @@ enum redact_answer redact_pattern(const struct redact *r,
 	const struct redact_view *v, size_t at, struct redact_span *s)
 {
 	for (; at < v->n; at++) {
-		/* The last byte is the first of a pair not yet seen. */
+		/* The pair of the last byte is not complete yet. */
 		if (at + 1 < v->n) {
 			unsigned slot = pair_slot(v->text + at);
 

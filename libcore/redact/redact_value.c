@@ -39,14 +39,14 @@ bool redact_agrees(const struct redact_view *v, size_t at, const char *word)
 	return memcmp(v->text + at, word, left < n ? left : n) == 0;
 }
 
-/* Is the byte at i of something that the value at at has a shell expand? */
+/* Does the byte at i belong to an expansion within the value at at? */
 static bool value_nests(const struct redact_view *v, size_t at, size_t i)
 {
 	return v->map && (v->map[i] & LEX_DEPTH) > redact_depth(v->map, at);
 }
 
-/* Where a bare value ends. A bracket or comma is its end only when something
- * like an end follows; v->n when the text ends before that is known. */
+/* The end of a bare value. A bracket or comma ends it only if something like an
+ * end follows; v->n when the text ends before that is known. */
 static size_t bare_end(const struct redact_view *v, size_t at)
 {
 	size_t i = at;
@@ -56,12 +56,12 @@ static size_t bare_end(const struct redact_view *v, size_t at)
 
 		if (value_nests(v, at, i))
 			continue;
-		/* A shell's word goes on behind "\\ ". */
+		/* "\\ " continues a word of a shell. */
 		if (redact_blank(c) && i > at && v->text[i - 1] == '\\')
 			continue;
 		if (redact_ends_word(c) || (c && strchr("&;|<>", c)))
 			break;
-		/* "{name}" has its own end. */
+		/* "{name}" ends with its own brace. */
 		if (c == '}' && v->text[at] == '{')
 			continue;
 		if (c && strchr(",)]}", c)) {
@@ -78,9 +78,9 @@ static size_t bare_end(const struct redact_view *v, size_t at)
 	return i;
 }
 
-/* The mark that opens a value at *i, which goes behind it: "x", 'x', \"x\"
- * with any number of backslashes, $'x', f"x", ["x", """x. 0: none;
- * *i == v->n: the text ends before that is known. */
+/* The mark that opens a value at *i; *i moves behind it: "x", 'x', \"x\" with
+ * any number of backslashes, $'x', f"x", ["x", """x. 0: none; *i == v->n: the
+ * text ends before that is known. */
 static unsigned char opening(
 	const struct redact_view *v, size_t *i, size_t *slashes)
 {
@@ -104,7 +104,7 @@ static unsigned char opening(
 		k++;
 	if (k == v->n && !v->last)
 		*i = v->n;
-	/* Twice and then no value: an empty one. */
+	/* Two quotes without a value are an empty value. */
 	else if (k > quote + 1 && (k == v->n || v->text[k] <= ' ' ||
 					   strchr(",;:.)]}&|<>/\\", v->text[k])))
 		*i = quote + 1;
@@ -113,8 +113,8 @@ static unsigned char opening(
 	return v->text[quote];
 }
 
-/* The closing mark at i is a quote within: 'it''s' of YAML and SQL, and the
- * shell's 'it'\''s' and 'it'"'"'s'. How many bytes it is; v->n: not known. */
+/* The length of an inner quote at i that looks like the closing mark: 'it''s'
+ * of YAML and SQL, 'it'\''s' and 'it'"'"'s' of a shell; v->n: not known. */
 static size_t inner_quote(const struct redact_view *v, size_t i)
 {
 	static const char *const spelt[] = {"'\\''", "'\"'\"'"};
@@ -136,7 +136,7 @@ static size_t inner_quote(const struct redact_view *v, size_t i)
 		: 0;
 }
 
-/* HTML's quote is none of the value. */
+/* Skips a quote of HTML, which is outside of the value. */
 static size_t behind_entity(const struct redact_view *v, size_t i)
 {
 	static const char spelt[] = "&quot;\0&#34;\0";
@@ -181,7 +181,8 @@ enum redact_answer redact_value(
 			back++;
 			continue;
 		}
-		/* In front of the end are as many as were at the beginning. */
+		/* The closing mark has as many backslashes as the opening
+		 * one. */
 		if (v->text[i] == quote &&
 			(slashes ? back <= slashes : back % 2 == 0)) {
 			inner = slashes || i == x->from ? 0
@@ -198,7 +199,7 @@ enum redact_answer redact_value(
 	return i >= v->n && !v->last ? REDACT_MORE : REDACT_YES;
 }
 
-/* What a letter of base64 stands for. */
+/* The value of a letter of base64. */
 static uint32_t six_bits(unsigned char c)
 {
 	const unsigned kind = redact_bytes[c];
@@ -212,7 +213,7 @@ static uint32_t six_bits(unsigned char c)
 
 enum redact_answer redact_encoded(const struct redact_view *v, size_t i)
 {
-	/* What anybody may read begins so: "-----BEGIN C" */
+	/* Base64 of "-----BEGIN C", a certificate, which anybody may read. */
 	static const char certificate[] = "LS0tLS1CRUdJTiBD";
 	unsigned kinds = 0;
 	uint32_t bits = 0;
@@ -251,7 +252,7 @@ enum redact_answer redact_encoded(const struct redact_view *v, size_t i)
 		: REDACT_NO;
 }
 
-/* "1", "64", "0x1f": what constants and attributes are. */
+/* Is it a small number, as of constants and attributes: "1", "64", "0x1f"? */
 static bool small_number(const unsigned char *p, size_t n)
 {
 	const bool hex = n > 2 && p[0] == '0' && p[1] == 'x';
@@ -293,7 +294,7 @@ bool redact_is_secret(
 		(n >= 16 && redact_entropy(p, n) >= 3 * 256 + 128);
 }
 
-/* A phrase goes on: where the small words behind its first end. */
+/* The end of the small words that continue a phrase behind its first word. */
 static size_t words_end(const struct redact_view *v, size_t i)
 {
 	for (size_t k = i; k < v->n && v->text[k] == ' '; i = k)
@@ -315,7 +316,7 @@ enum redact_answer redact_judge(const struct redact_view *v, size_t at,
 	if (answer == REDACT_MORE)
 		return redact_undecided(v, s, at, x.from,
 			strength == STRENGTH_SURE && i < v->n);
-	/* What a shell runs. */
+	/* A command in backquotes, which a shell runs. */
 	if (answer == REDACT_YES && v->text[x.from - 1] == '`' &&
 		memchr(v->text + x.from, ' ', x.to - x.from))
 		return REDACT_NO;
@@ -325,7 +326,7 @@ enum redact_answer redact_judge(const struct redact_view *v, size_t at,
 		return REDACT_NO;
 	s->from = x.from;
 	s->to = x.to;
-	/* "passphrase: a b c"; behind "-Dpassphrase=a" is another word. */
+	/* "passphrase: a b c"; behind "-Dpassphrase=a" stands another word. */
 	if (x.from == i && n > 6 && redact_key_is(key + n - 6, 6, "phrase") &&
 		redact_blank(v->text[i - 1]) &&
 		(key == v->text || key[-1] != '-'))

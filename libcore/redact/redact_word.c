@@ -6,7 +6,7 @@
 #include "redact/redact_in.h"
 #include "base/str.h"
 
-/* SENTENCE: from the name to its value in what people are told. */
+/* SENTENCE: the distance from the name to its value in messages. */
 enum { SENTENCE = 64, BLANKS = 24 };
 
 static bool quote(unsigned char c)
@@ -14,8 +14,8 @@ static bool quote(unsigned char c)
 	return c == '"' || c == '\'';
 }
 
-/* What the word says of one that only stands behind it. Names of things are
- * often said, so the value must look like a secret by itself. */
+/* The strength of a word whose value only stands behind it. Such words are
+ * common, so the value must look like a secret by itself. */
 static enum redact_strength said_strength(
 	const struct redact *r, const unsigned char *key, size_t n)
 {
@@ -28,7 +28,7 @@ static enum redact_strength said_strength(
 			return STRENGTH_WEAK;
 	if (key[0] == '-')
 		return STRENGTH_NONE;
-	/* What a server is told. */
+	/* A command to a server. */
 	if (n == 4 && memcmp(key, "AUTH", n) == 0)
 		return STRENGTH_LIKELY;
 	EACH (word, things)
@@ -81,7 +81,7 @@ static bool asks(const struct redact_view *v, size_t key, size_t at)
 	return false;
 }
 
-/* Where the value begins; 0: none, v->n: more is needed. */
+/* The beginning of the value; 0: none, v->n: more text is needed. */
 static size_t value_at(
 	const struct redact_view *v, size_t at, const unsigned char *key)
 {
@@ -110,7 +110,7 @@ static size_t value_at(
 	start = i;
 	if (i == at)
 		return 0;
-	/* A table's cell, behind that of the name. */
+	/* The cell of a table, behind the name's cell. */
 	if (key > v->text + 1 && redact_blank(key[-1]) && key[-2] == '|')
 		return redact_behind(v, i, "|");
 	if (v->n - i < sizeof "is generated for " - 1 && !v->last)
@@ -129,7 +129,7 @@ static size_t value_at(
 	return i;
 }
 
-/* A name is followed by all kinds of things: a flag, code, a path. */
+/* Does something else follow the name: a flag, code, a path? */
 static bool other_thing(const unsigned char *p, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -138,7 +138,7 @@ static bool other_thing(const unsigned char *p, size_t n)
 	return p[0] == '-' || (n < 32 && (memchr(p, '/', n) || memchr(p, '=', n)));
 }
 
-/* Is there something behind the name that may be a secret? Prose has none. */
+/* Does something behind the name look like a secret? In prose nothing does. */
 static enum redact_answer worth_judging(
 	const struct redact_view *v, size_t i, bool quoted)
 {
@@ -154,7 +154,8 @@ static enum redact_answer worth_judging(
 		: REDACT_NO;
 }
 
-/* Is the word before the one that ends before *k that? It begins there then. */
+/* Is that the word before the one that ends before *k? Then *k moves to its
+ * beginning. */
 static bool second_before(
 	const struct redact_view *v, size_t *k, const char *name)
 {
@@ -193,9 +194,9 @@ bool redact_told(const struct redact_view *v, size_t at, size_t k,
 	return false;
 }
 
-/* Is it a secret because of what is before its name? Of .netrc "machine X login
- * Y" and "default login Y"; programs that call it no more than that; FTP's line
- * behind the one with the user's name. */
+/* Do the words before the name make it a secret's: "machine X login Y" and
+ * "default login Y" of .netrc, programs that call it only so, FTP's line behind
+ * the user's? */
 static bool told_before(const struct redact_view *v, size_t at,
 	const unsigned char *key, size_t n)
 {
@@ -208,8 +209,8 @@ static bool told_before(const struct redact_view *v, size_t at,
 	if (redact_key_is(key, n, "password") && second_before(v, &k, "login"))
 		return second_before(v, &k, "machine") ||
 			redact_told(v, at, k, "\n", "default \0");
-	/* What ftp shows, behind the line with the user's name or not; a program's
-	 * text has "\nPASS". */
+	/* ftp's output, behind the user's line or not; a program's text has
+	 * "\nPASS". */
 	if (redact_key_is(key, n, "pass") &&
 		redact_told(v, at, k, "\n", "---> \0"))
 		return true;
@@ -238,7 +239,7 @@ enum redact_answer redact_said(const struct redact *r,
 	quoted = i < v->n && quote(v->text[i]);
 	told = told_before(v, at, key, n);
 	answer = i < v->n ? worth_judging(v, i, quoted || told) : REDACT_MORE;
-	/* "Basic " ends there. */
+	/* The text ends behind "Basic ". */
 	if (answer == REDACT_NO || (quoted && v->text[at] == ' ' &&
 			key > v->text && key[-1] == v->text[i]))
 		return REDACT_NO;

@@ -119,7 +119,7 @@ static int start_confined(struct run_state *st)
 }
 
 /* Does the wait status mean that the command ran? */
-static int outcome(struct run_state *st)
+static int command_ran(struct run_state *st)
 {
 	struct sandbox *s = st->spec->sandbox;
 	struct run_result *r = st->result;
@@ -143,7 +143,7 @@ static int outcome(struct run_state *st)
 		st, s->shared->err, s->shared->step == SANDBOX_STEP_EXEC);
 }
 
-static int finish(struct run_state *st, int err)
+static int finish_run(struct run_state *st, int err)
 {
 	struct run_result *r = st->result;
 
@@ -158,7 +158,7 @@ static int finish(struct run_state *st, int err)
 	for (int i = 0; i < RUN_STREAMS; i++)
 		if (r->captured >> i & 1 && r->bytes[i] > st->shown[i])
 			r->truncated |= 1U << i;
-	outcome(st);
+	command_ran(st);
 	if (err == 0 && r->started && !st->spec->stays)
 		err = run_detach(st);
 	else if (err == 0 && r->started && run_front_left(st))
@@ -166,7 +166,7 @@ static int finish(struct run_state *st, int err)
 	return err;
 }
 
-static int begin(struct run_state *st)
+static int begin_run(struct run_state *st)
 {
 	const struct run_sink *sink = st->spec->sink;
 	int started;
@@ -183,13 +183,13 @@ static int begin(struct run_state *st)
 }
 
 /* The work itself, once it is known what happens to the descriptors. */
-static int work(struct run_state *st)
+static int do_work(struct run_state *st)
 {
 	int err = 0;
 
-	if (begin(st) == 1) {
+	if (begin_run(st) == 1) {
 		err = run_loop(st);
-		err = finish(st, err);
+		err = finish_run(st, err);
 		if (err && st->d && !st->d->text[0])
 			diag_errno(st->d, err, "cannot stay with the command");
 	}
@@ -227,7 +227,7 @@ int run(const struct run_spec *spec, struct run_result *result, struct diag *d)
 	st.setup.limits = spec->limits;
 	err = run_stdio_open(&st);
 	if (err == 0)
-		err = spec->stays ? run_front(&st, work) : work(&st);
+		err = spec->stays ? run_front(&st, do_work) : do_work(&st);
 	run_pty_close(&st);
 	run_stdio_close(&st);
 	buf_release(&st.others);

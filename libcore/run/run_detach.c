@@ -25,7 +25,7 @@ __attribute__((noreturn)) static void go_on(struct run_state *st)
 	_exit(0);
 }
 
-static bool left(const struct run_state *st)
+static bool is_left(const struct run_state *st)
 {
 	const struct sandbox *s = st->spec->sandbox;
 
@@ -41,7 +41,7 @@ int run_detach(struct run_state *st)
 	pid_t pid;
 	int err = 0;
 
-	if (st->spec->kill_tree || st->died_of || st->err || !left(st))
+	if (st->spec->kill_tree || st->died_of || st->err || !is_left(st))
 		return 0;
 	if (sink && sink->flush)
 		err = sink->flush(sink->ctx);

@@ -58,7 +58,7 @@ struct front {
 	bool done;
 };
 
-static int supervise(void *arg)
+static int run_supervisor(void *arg)
 {
 	struct front *f = arg;
 	struct run_state *st = f->st;
@@ -270,7 +270,7 @@ static int front_start(struct front *f, char *stack)
 	/* If the supervisor is killed, its children become this process's. */
 	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 	mprotect(stack, GUARD, PROT_NONE);
-	f->supervisor = clone(supervise, stack + STACK,
+	f->supervisor = clone(run_supervisor, stack + STACK,
 		CLONE_VM | CLONE_FILES | SIGCHLD, f);
 	if (f->supervisor < 0)
 		return -errno;

@@ -27,7 +27,7 @@ uint64_t run_now(void)
 }
 
 /* How many of n bytes may still pass the hard limit. */
-static size_t allowed(const struct run_state *st, size_t n)
+static size_t bytes_allowed(const struct run_state *st, size_t n)
 {
 	uint64_t left = st->spec->output_max > st->passed
 				? st->spec->output_max - st->passed
@@ -74,7 +74,7 @@ int run_show(void *ctx, struct pump *p, const void *bytes, size_t n)
 	enum run_stream stream = (enum run_stream)p->tag;
 	bool keys = stream == RUN_TTYIN;
 	bool hard = st->spec->output_hard && stream != RUN_STDIN && !keys;
-	size_t pass = hard ? allowed(st, n) : n;
+	size_t pass = hard ? bytes_allowed(st, n) : n;
 	bool echo = !keys || !run_pty_hidden(st);
 	int answer = tell_bytes(st, stream, bytes, pass, echo);
 
@@ -96,14 +96,14 @@ int run_show(void *ctx, struct pump *p, const void *bytes, size_t n)
 	return answer < 0 ? answer : PUMP_DROP;
 }
 
-static int sooner(int a, int b)
+static int sooner_of(int a, int b)
 {
 	if (a < 0 || b < 0)
 		return a < 0 ? b : a;
 	return a < b ? a : b;
 }
 
-static int until(uint64_t when, uint64_t now)
+static int ms_until(uint64_t when, uint64_t now)
 {
 	uint64_t ms = when > now ? (when - now + MS - 1) / MS : 0;
 
@@ -113,7 +113,7 @@ static int until(uint64_t when, uint64_t now)
 /* Is the command confined and begun? Until then no input is taken and no
  * descriptor closed, because a command that cannot be confined may be tried
  * once more. */
-static bool begun(const struct run_state *st)
+static bool is_begun(const struct run_state *st)
 {
 	return !st->spec->sandbox || st->reaped ||
 	       st->spec->sandbox->shared->applied;
@@ -128,7 +128,7 @@ static int over_in(const struct run_state *st)
 	return sink && sink->over_ms ? sink->over_ms(sink->ctx) : -1;
 }
 
-static int timeout(const struct run_state *st)
+static int loop_timeout(const struct run_state *st)
 {
 	const struct run_spec *spec = st->spec;
 	const struct run_sink *sink = spec->sink;
@@ -136,19 +136,20 @@ static int timeout(const struct run_state *st)
 	int ms = -1;
 
 	if (!st->settled)
-		ms = until(st->start_ns + (uint64_t)SETTLE_MS * MS, now);
-	if (!begun(st))
+		ms = ms_until(st->start_ns + (uint64_t)SETTLE_MS * MS, now);
+	if (!is_begun(st))
 		ms = 1;
 	if (st->asked_ns && !st->reaped)
-		return until(st->asked_ns + (uint64_t)GRACE_MS * MS, now);
+		return ms_until(st->asked_ns + (uint64_t)GRACE_MS * MS, now);
 	if (spec->timeout_ns && !st->reaped)
-		ms = sooner(ms, until(st->start_ns + spec->timeout_ns, now));
+		ms = sooner_of(ms, ms_until(st->start_ns + spec->timeout_ns,
+			now));
 	if (spec->sandbox && (!st->reaped || st->living))
-		ms = sooner(ms, limits_timeout(&spec->sandbox->limits));
+		ms = sooner_of(ms, limits_timeout(&spec->sandbox->limits));
 	if (st->living)
-		ms = sooner(ms, st->asked_ns ? END_MS : over_in(st));
+		ms = sooner_of(ms, st->asked_ns ? END_MS : over_in(st));
 	if (sink && sink->timeout_ms && !st->living)
-		ms = sooner(ms, sink->timeout_ms(sink->ctx));
+		ms = sooner_of(ms, sink->timeout_ms(sink->ctx));
 	return ms;
 }
 
@@ -225,9 +226,9 @@ bool run_loop_over_limit(struct run_state *st)
 		       run_now() - st->start_ns >= st->spec->timeout_ns);
 }
 
-static void settle(struct run_state *st)
+static void settle_run(struct run_state *st)
 {
-	if (st->settled || !begun(st) ||
+	if (st->settled || !is_begun(st) ||
 		run_now() - st->start_ns < (uint64_t)SETTLE_MS * MS)
 		return;
 	st->settled = true;
@@ -237,11 +238,11 @@ static void settle(struct run_state *st)
 	run_stdio_release(st);
 }
 
-static void clocks(struct run_state *st)
+static void look_at_clocks(struct run_state *st)
 {
 	const struct run_sink *sink = st->spec->sink;
 
-	settle(st);
+	settle_run(st);
 	look_at_limits(st);
 	if (sink && sink->due && sink->timeout_ms && !st->living &&
 		sink->timeout_ms(sink->ctx) == 0) {
@@ -271,7 +272,7 @@ static void count_due(struct run_state *st)
 	}
 }
 
-static bool drained(const struct run_state *st)
+static bool is_drained(const struct run_state *st)
 {
 	for (size_t i = 0; i < RUN_PUMPS; i++) {
 		const struct pump *p = &st->pumps[i];
@@ -374,7 +375,7 @@ int run_loop_once(struct run_state *st)
 	fds[2] = (struct pollfd){.fd = st->talk[0], .events = POLLIN};
 	for (size_t i = 0; i < RUN_PUMPS; i++)
 		pump_poll(&st->pumps[i], pumps + 2 * i);
-	if (!begun(st) || asks >= 0)
+	if (!is_begun(st) || asks >= 0)
 		pumps[2 * RUN_KEYS].fd = -1;
 	fds[7] = (struct pollfd){.fd = asks, .events = POLLIN};
 	fds[3] = (struct pollfd){
@@ -387,7 +388,7 @@ int run_loop_once(struct run_state *st)
 	fds[6] = (struct pollfd){
 		.fd = st->living ? st->session : -1, .events = POLLIN};
 	st->slept = false;
-	n = poll(fds, OWN + 2 * RUN_PUMPS, look ? 0 : timeout(st));
+	n = poll(fds, OWN + 2 * RUN_PUMPS, look ? 0 : loop_timeout(st));
 	/* Only a read, and no poll, waits for what a terminal still has under
 	 * way. */
 	if (look && n >= 0) {
@@ -418,7 +419,7 @@ int run_loop_once(struct run_state *st)
 		run_signals_read(st);
 	if (st->living)
 		st->over |= (n > 0 && fds[6].revents) || !over_in(st);
-	clocks(st);
+	look_at_clocks(st);
 	return st->err;
 }
 
@@ -463,7 +464,7 @@ int run_loop(struct run_state *st)
 	if (err || st->spec->kill_tree || st->asked_ns)
 		run_loop_kill(st);
 	count_due(st);
-	while (err == 0 && !st->died_of && !drained(st))
+	while (err == 0 && !st->died_of && !is_drained(st))
 		err = run_loop_once(st);
 	if (err == 0)
 		last_look(st);

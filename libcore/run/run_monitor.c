@@ -22,7 +22,7 @@ struct monitor {
 	pid_t front; /* the foreground group when all stopped */
 };
 
-static void say(int fd, enum run_word word, int value, int more)
+static void say_word(int fd, enum run_word word, int value, int more)
 {
 	struct run_message msg = {(int)word, value, more};
 
@@ -32,12 +32,12 @@ static void say(int fd, enum run_word word, int value, int more)
 
 /* Takes the terminal for group. SIGTTOU is blocked, because this process may be
  * in the background. */
-static void front(int tty, pid_t group)
+static void take_front(int tty, pid_t group)
 {
 	tcsetpgrp(tty, group);
 }
 
-static void lead(struct run_state *st)
+static void lead_session(struct run_state *st)
 {
 	/* The monitor outlives the supervisor while it tidies up. */
 	prctl(PR_SET_PDEATHSIG, 0, 0, 0, 0);
@@ -50,7 +50,7 @@ static void lead(struct run_state *st)
 
 /* Starts the command. 0 or -errno; errors of a confined child are in the
  * sandbox. */
-static int start(struct monitor *m, enum proc_step *step)
+static int start_command(struct monitor *m, enum proc_step *step)
 {
 	struct run_state *st = m->st;
 	const struct run_spec *spec = st->spec;
@@ -89,7 +89,7 @@ static void keep_few(struct run_state *st)
 
 /* The supervisor is gone: the user's terminal gets its modes back, and the
  * command dies, as it would with the supervisor. */
-__attribute__((noreturn)) static void orphaned(const struct monitor *m)
+__attribute__((noreturn)) static void end_orphaned(const struct monitor *m)
 {
 	const struct run_state *st = m->st;
 
@@ -108,25 +108,25 @@ __attribute__((noreturn)) static void orphaned(const struct monitor *m)
 	_exit(125);
 }
 
-static void hear(struct monitor *m)
+static void hear_word(struct monitor *m)
 {
 	struct run_message msg;
 	ssize_t n = recv(TALK, &msg, sizeof(msg), MSG_DONTWAIT);
 
 	if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
-		orphaned(m);
+		end_orphaned(m);
 	if (n != sizeof(msg))
 		return;
 	if (msg.word == RUN_SAY_SIGNAL) {
 		kill(m->pid, msg.value);
 	} else if (msg.word == RUN_SAY_RESUME) {
-		front(SLAVE, msg.value ? m->front : getpgrp());
+		take_front(SLAVE, msg.value ? m->front : getpgrp());
 		killpg(m->pid, SIGCONT);
 	}
 }
 
 /* Reaps. True when the command has ended. */
-static bool reap(struct monitor *m)
+static bool reap_command(struct monitor *m)
 {
 	int status;
 	pid_t pid;
@@ -141,12 +141,12 @@ static bool reap(struct monitor *m)
 				continue;
 			if (group > 0 && group != getpgrp())
 				m->front = group;
-			say(TALK, RUN_SAY_STOPPED, WSTOPSIG(status), 0);
+			say_word(TALK, RUN_SAY_STOPPED, WSTOPSIG(status), 0);
 			continue;
 		}
 		/* What is left in the background outlives the session. */
-		front(SLAVE, getpgrp());
-		say(TALK, RUN_SAY_ENDED, status, 0);
+		take_front(SLAVE, getpgrp());
+		say_word(TALK, RUN_SAY_ENDED, status, 0);
 		return true;
 	}
 	return false;
@@ -160,10 +160,10 @@ void run_monitor(struct run_state *st)
 	enum proc_step step;
 	int err;
 
-	lead(st);
-	err = start(&m, &step);
+	lead_session(st);
+	err = start_command(&m, &step);
 	m.front = m.pid;
-	say(st->talk[1], err ? RUN_SAY_FAILED : RUN_SAY_STARTED,
+	say_word(st->talk[1], err ? RUN_SAY_FAILED : RUN_SAY_STARTED,
 		err ? err : m.pid, (int)step);
 	if (err)
 		_exit(125);
@@ -177,9 +177,9 @@ void run_monitor(struct run_state *st)
 		while (read(SIGNALS, &got, sizeof(got)) > 0)
 			;
 		/* A message that is lost must not look like success. */
-		if (reap(&m))
+		if (reap_command(&m))
 			_exit(125);
 		if (fds[0].revents)
-			hear(&m);
+			hear_word(&m);
 	}
 }

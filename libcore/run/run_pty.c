@@ -122,7 +122,7 @@ static void take_typed(struct run_state *st)
 }
 
 /* Lets the command open its terminal by name, too. */
-static int admit(struct run_state *st, int fd)
+static int admit_terminal(struct run_state *st, int fd)
 {
 	struct sandbox *s = st->spec->sandbox;
 	int err = s ? sandbox_admit_terminal(s, fd) : 0;
@@ -157,8 +157,8 @@ int run_pty_open(struct run_state *st)
 		return err;
 	}
 	if (err)
-		return admit(st, like);
-	err = admit(st, st->pty.slave);
+		return admit_terminal(st, like);
+	err = admit_terminal(st, st->pty.slave);
 	if (err)
 		return err;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, st->talk))
@@ -180,7 +180,7 @@ int run_pty_open(struct run_state *st)
 	return 0;
 }
 
-static void say(struct run_state *st, enum run_word word, int value)
+static void say_word(struct run_state *st, enum run_word word, int value)
 {
 	struct run_message msg = {(int)word, value, 0};
 
@@ -192,7 +192,7 @@ static void say(struct run_state *st, enum run_word word, int value)
 /* Receives one word: true, or false when there is none (any more). ECONNRESET
  * is reported once where the other side left a word of ours unread; its last
  * word follows. */
-static bool hear(struct run_state *st, struct run_message *msg, int flags)
+static bool hear_word(struct run_state *st, struct run_message *msg, int flags)
 {
 	ssize_t n;
 
@@ -208,7 +208,7 @@ int run_pty_start(struct run_state *st, enum proc_step *step)
 
 	close(st->talk[1]);
 	st->talk[1] = -1;
-	if (!hear(st, &msg, 0))
+	if (!hear_word(st, &msg, 0))
 		return -EPIPE;
 	*step = (enum proc_step)msg.more;
 	if (msg.word != RUN_SAY_STARTED)
@@ -217,7 +217,7 @@ int run_pty_start(struct run_state *st, enum proc_step *step)
 	return 0;
 }
 
-static void resume(struct run_state *st)
+static void resume_command(struct run_state *st)
 {
 	st->in_front = st->pty.outer < 0 || pty_foreground(&st->pty);
 	st->pumps[RUN_KEYS].paused = !st->in_front;
@@ -226,12 +226,12 @@ static void resume(struct run_state *st)
 	else
 		pty_bare(&st->pty, true);
 	run_pty_size(st);
-	say(st, RUN_SAY_RESUME, st->in_front);
+	say_word(st, RUN_SAY_RESUME, st->in_front);
 }
 
 /* The command stopped. If it only wanted the keyboard, and may have it, it goes
  * on; else we stop as well. */
-static void stopped(struct run_state *st, int sig)
+static void command_stopped(struct run_state *st, int sig)
 {
 	bool wants = sig == SIGTTIN || sig == SIGTTOU;
 	/* For these signals the kernel stops a whole group. */
@@ -244,18 +244,19 @@ static void stopped(struct run_state *st, int sig)
 		if (run_signals_stop(st, sig, whole) == RUN_STOP_CALLED)
 			return;
 	}
-	resume(st);
+	resume_command(st);
 }
 
 void run_pty_read(struct run_state *st)
 {
 	struct run_message msg;
 
-	while (st->talk[0] >= 0 && !st->told && hear(st, &msg, MSG_DONTWAIT)) {
+	while (st->talk[0] >= 0 && !st->told && hear_word(st, &msg,
+		MSG_DONTWAIT)) {
 		if (msg.word == RUN_SAY_STARTED)
 			st->group = msg.value;
 		if (msg.word == RUN_SAY_STOPPED)
-			stopped(st, msg.value);
+			command_stopped(st, msg.value);
 		st->told = msg.word == RUN_SAY_ENDED;
 		if (st->told)
 			st->told_status = msg.value;
@@ -282,7 +283,7 @@ static void hang_up(struct run_state *st)
 
 /* Passes on a key of the user's terminal to the foreground group of the
  * command's. */
-static void press(struct run_state *st, int sig)
+static void press_key(struct run_state *st, int sig)
 {
 	pid_t front = tcgetpgrp(st->pty.master);
 
@@ -301,7 +302,7 @@ void run_pty_signal(struct run_state *st, int sig, bool kernel, bool whole)
 			return;
 		break;
 	case SIGCONT:
-		resume(st);
+		resume_command(st);
 		return;
 	case SIGTTIN:
 	case SIGTTOU:
@@ -318,7 +319,7 @@ void run_pty_signal(struct run_state *st, int sig, bool kernel, bool whole)
 	case SIGQUIT:
 	case SIGTSTP:
 		if (kernel) {
-			press(st, sig);
+			press_key(st, sig);
 			return;
 		}
 		break;
@@ -328,7 +329,7 @@ void run_pty_signal(struct run_state *st, int sig, bool kernel, bool whole)
 	if (whole && st->group)
 		kill(-st->group, sig);
 	else if (sig != SIGWINCH || !kernel)
-		say(st, RUN_SAY_SIGNAL, sig);
+		say_word(st, RUN_SAY_SIGNAL, sig);
 }
 
 /* Would the whole of our group get what the keys send, without us? Not while a

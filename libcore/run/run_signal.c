@@ -67,7 +67,7 @@ void run_signals_own(struct run_state *st, pid_t pid, bool is)
 	limits_other(s ? &s->limits.others : &st->others, pid, is);
 }
 
-static void dismiss(struct run_state *st, pid_t pid)
+static void dismiss_witness(struct run_state *st, pid_t pid)
 {
 	if (pid <= 0)
 		return;
@@ -78,7 +78,7 @@ static void dismiss(struct run_state *st, pid_t pid)
 
 void run_signals_dismiss(struct run_state *st)
 {
-	dismiss(st, st->canary);
+	dismiss_witness(st, st->canary);
 	st->canary = 0;
 }
 
@@ -98,7 +98,7 @@ void run_signals_give_back(struct run_state *st)
 
 /* The witness: shares memory, descriptors and thread-local data with its
  * parent, so it only waits while the parent lives. */
-__attribute__((no_sanitize("address", "undefined"))) static int witness(
+__attribute__((no_sanitize("address", "undefined"))) static int witness_life(
 	void *arg)
 {
 	struct run_state *st = arg;
@@ -130,7 +130,7 @@ static void call_witness(struct run_state *st)
 	if (!*stack)
 		return;
 	st->self = getpid();
-	if (clone(witness, (char *)*stack + WITNESS_STACK,
+	if (clone(witness_life, (char *)*stack + WITNESS_STACK,
 		    CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_PARENT_SETTID, st,
 		    &st->canary) < 0)
 		st->canary = 0;
@@ -172,7 +172,7 @@ static uint64_t sent_to_group(struct run_state *st)
 	/* The old witness has what came until now; the new one gets what
 	 * comes. */
 	set |= pending_of(old);
-	dismiss(st, old);
+	dismiss_witness(st, old);
 	return set;
 }
 
@@ -215,7 +215,7 @@ static bool in_group(const struct run_state *st)
 	       group != called_as(st);
 }
 
-static void tell(struct run_state *st, int sig)
+static void tell_signal(struct run_state *st, int sig)
 {
 	const struct run_sink *sink = st->spec->sink;
 	int err = sink && sink->signal ? sink->signal(sink->ctx, sig) : 0;
@@ -224,12 +224,13 @@ static void tell(struct run_state *st, int sig)
 		st->err = err;
 }
 
-static void forward(struct run_state *st, const struct signalfd_siginfo *got)
+static void forward_signal(
+	struct run_state *st, const struct signalfd_siginfo *got)
 {
 	int sig = (int)got->ssi_signo;
 	union sigval value = {.sival_ptr = (void *)(uintptr_t)got->ssi_ptr};
 
-	tell(st, sig);
+	tell_signal(st, sig);
 	st->forwarded++;
 	if (got->ssi_code == SI_QUEUE)
 		sigqueue(st->pid, sig, value);
@@ -270,7 +271,8 @@ static void forget_stop(struct run_state *st)
 		return;
 }
 
-static void handle(struct run_state *st, const struct signalfd_siginfo *got,
+static void handle_signal(
+	struct run_state *st, const struct signalfd_siginfo *got,
 	uint64_t group)
 {
 	int sig = (int)got->ssi_signo;
@@ -296,7 +298,7 @@ static void handle(struct run_state *st, const struct signalfd_siginfo *got,
 		(pid_t)got->ssi_pid != st->pid)
 		st->result->told = sig;
 	if (st->talk[0] >= 0) {
-		tell(st, sig);
+		tell_signal(st, sig);
 		run_pty_signal(st, sig, kernel, whole);
 		if (sig == SIGINT && st->spec->sink && st->spec->sink->ask_stop)
 			st->spec->sink->ask_stop(st->spec->sink->ctx);
@@ -306,7 +308,7 @@ static void handle(struct run_state *st, const struct signalfd_siginfo *got,
 		return;
 	if (whole && in_group(st))
 		return;
-	forward(st, got);
+	forward_signal(st, got);
 }
 
 /* A stopped process looks at no limit, so a timer of the kernel wakes this
@@ -469,7 +471,7 @@ static void read_signals(struct run_state *st)
 		fresh = ask ? sent_to_group(st) : 0;
 		group |= fresh;
 		for (size_t i = 0; i < count; i++)
-			handle(st, &got[i], group);
+			handle_signal(st, &got[i], group);
 	} while (n > 0 || fresh);
 }
 
@@ -495,10 +497,11 @@ void run_signals_denying(void *ctx)
 	got.ssi_code = from.si_code;
 	got.ssi_pid = (uint32_t)from.si_pid;
 	got.ssi_ptr = (uintptr_t)from.si_value.sival_ptr;
-	handle(st, &got, sent_to_group(st));
+	handle_signal(st, &got, sent_to_group(st));
 }
 
-static void ended(struct run_state *st, int status, const struct rusage *usage)
+static void child_ended(
+	struct run_state *st, int status, const struct rusage *usage)
 {
 	if (WIFCONTINUED(status))
 		return;
@@ -515,7 +518,7 @@ static void ended(struct run_state *st, int status, const struct rusage *usage)
 	st->result->usage = *usage;
 }
 
-static void reap(struct run_state *st)
+static void reap_children(struct run_state *st)
 {
 	/* Orphans come to us only where a sandbox made us their reaper. They
 	 * may come as fast as they are reaped, so after this many the limits
@@ -532,7 +535,7 @@ static void reap(struct run_state *st)
 		if (pid <= 0)
 			return;
 		if (pid == st->pid)
-			ended(st, status, &usage);
+			child_ended(st, status, &usage);
 		else if (WIFEXITED(status) || WIFSIGNALED(status))
 			limits_reaped(&st->spec->sandbox->limits, pid,
 				&usage);
@@ -546,7 +549,7 @@ void run_signals_wait(struct run_state *st)
 
 	while (!st->reaped) {
 		if (wait4(st->pid, &status, 0, &usage) == st->pid) {
-			ended(st, status, &usage);
+			child_ended(st, status, &usage);
 		} else if (errno != EINTR) {
 			st->result->status = SIGKILL;
 			st->reaped = true;
@@ -557,7 +560,7 @@ void run_signals_wait(struct run_state *st)
 void run_signals_read(struct run_state *st)
 {
 	read_signals(st);
-	reap(st);
+	reap_children(st);
 }
 
 void run_signals_settle(struct run_state *st)

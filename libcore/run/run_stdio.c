@@ -62,7 +62,7 @@ size_t run_inherited(int *fds, size_t max)
 	return count;
 }
 
-static bool writable(int fd)
+static bool is_writable(int fd)
 {
 	int flags = fcntl(fd, F_GETFL);
 
@@ -72,7 +72,7 @@ static bool writable(int fd)
 
 /* Was the descriptor open when this process was started? A stand-in for a
  * closed one is marked close-on-exec. */
-static bool given(int fd)
+static bool was_given(int fd)
 {
 	int flags = fcntl(fd, F_GETFD);
 
@@ -97,7 +97,7 @@ static bool local_socket(int fd)
 
 /* Interposes a pipe. If the stream cannot be seen, the command does not run: 0,
  * or an error. */
-static int interpose(struct run_state *st, enum run_pump which, int fd,
+static int interpose_pipe(struct run_state *st, enum run_pump which, int fd,
 	enum run_stream stream, bool socket)
 {
 	struct pump *p = &st->pumps[which];
@@ -121,7 +121,7 @@ static int interpose(struct run_state *st, enum run_pump which, int fd,
 	return 0;
 }
 
-static bool wanted(const struct run_state *st)
+static bool is_wanted(const struct run_state *st)
 {
 	const struct run_spec *spec = st->spec;
 
@@ -144,7 +144,7 @@ static void watch_file(struct run_state *st, int fd, const struct stat *now)
 
 /* Another descriptor for the same pipe becomes the same stream, so that the
  * order of 1 and 2 stays. */
-static int follow(struct run_state *st, const struct stat *was, int end)
+static int follow_pipe(struct run_state *st, const struct stat *was, int end)
 {
 	const int *fds = st->spec->inherited;
 
@@ -154,7 +154,7 @@ static int follow(struct run_state *st, const struct stat *was, int end)
 		struct stat s;
 
 		if (fstat(fds[i], &s) == 0 && same_file(&s, was) &&
-			writable(fds[i]))
+			is_writable(fds[i]))
 			err = proc_also(&st->setup, end, fds[i]);
 	}
 	return err ? diag_errno(st->d, err, "too many descriptors of a pipe")
@@ -170,24 +170,24 @@ static int open_output(
 	bool socket;
 	int err;
 
-	if (!given(fd) || fstat(fd, now) < 0 || st->setup.fd[fd] >= 0)
+	if (!was_given(fd) || fstat(fd, now) < 0 || st->setup.fd[fd] >= 0)
 		return 0;
-	if (fd == 2 && st->theirs[RUN_OUT] >= 0 && writable(2) &&
+	if (fd == 2 && st->theirs[RUN_OUT] >= 0 && is_writable(2) &&
 		same_file(now, &out[1])) {
 		st->setup.fd[2] = st->theirs[RUN_OUT];
 		return 0;
 	}
-	if (S_ISREG(now->st_mode) && writable(fd)) {
+	if (S_ISREG(now->st_mode) && is_writable(fd)) {
 		if (fd == 1 || !st->files[1].on || !same_file(now, &out[1]))
 			watch_file(st, fd, now);
 		return 0;
 	}
 	socket = S_ISSOCK(now->st_mode);
 	if (socket ? !local_socket(fd) || same_file(now, in)
-		   : !S_ISFIFO(now->st_mode) || !writable(fd))
+		   : !S_ISFIFO(now->st_mode) || !is_writable(fd))
 		return 0;
-	err = interpose(st, which, fd, stream, socket);
-	return err ? err : follow(st, now, st->theirs[which]);
+	err = interpose_pipe(st, which, fd, stream, socket);
+	return err ? err : follow_pipe(st, now, st->theirs[which]);
 }
 
 int run_stdio_open(struct run_state *st)
@@ -201,18 +201,18 @@ int run_stdio_open(struct run_state *st)
 		if (err)
 			return err;
 	}
-	if (!wanted(st))
+	if (!is_wanted(st))
 		return 0;
 	if (fstat(0, &in) < 0)
 		in = (struct stat){0};
 	/* Bytes of a pipe on 0 could only be seen by taking them from other
 	 * readers; a file can be read again. */
-	if (given(0) && st->setup.fd[0] < 0 && S_ISREG(in.st_mode))
+	if (was_given(0) && st->setup.fd[0] < 0 && S_ISREG(in.st_mode))
 		watch_file(st, 0, &in);
 	if (st->spec->swallow) {
-		err = interpose(st, RUN_OUT, 1, RUN_STDOUT, false);
+		err = interpose_pipe(st, RUN_OUT, 1, RUN_STDOUT, false);
 		return err ? err :
-			     interpose(st, RUN_ERR, 2, RUN_STDERR, false);
+			     interpose_pipe(st, RUN_ERR, 2, RUN_STDERR, false);
 	}
 	err = open_output(st, 1, &in, out);
 	return err ? err : open_output(st, 2, &in, out);
@@ -249,7 +249,7 @@ void run_stdio_let_go(struct run_state *st, int fd)
 		close(fd);
 }
 
-static bool needed(const struct run_state *st, int fd)
+static bool is_needed(const struct run_state *st, int fd)
 {
 	if (fd == 2 && st->spec->keep_stderr && !st->living)
 		return true;
@@ -267,7 +267,7 @@ void run_stdio_release(struct run_state *st)
 	if (st->spec->keep_fds && !st->living)
 		return;
 	for (int fd = 0; fd <= 2; fd++)
-		if (given(fd) && !needed(st, fd) && !st->files[fd].on)
+		if (was_given(fd) && !is_needed(st, fd) && !st->files[fd].on)
 			run_stdio_let_go(st, fd);
 	do {
 		n = run_inherited(fds, 64);

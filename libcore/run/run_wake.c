@@ -61,7 +61,7 @@ static bool is_stopped(char state)
 }
 
 /* One look of the watcher, and a pause that grows. */
-static enum run_wake look(struct run_state *st, int *pause_ms)
+static enum run_wake look_once(struct run_state *st, int *pause_ms)
 {
 	const struct sandbox *s = st->spec->sandbox;
 	struct pollfd asked = {
@@ -91,7 +91,7 @@ __attribute__((no_sanitize("address", "undefined"))) static int watch_command(
 	 * stop the watcher, too. */
 	setpgid(0, 0);
 	while (getppid() == st->self && st->woken_by == RUN_WAKE_NONE)
-		st->woken_by = look(st, &pause_ms);
+		st->woken_by = look_once(st, &pause_ms);
 	/* The first SIGCONT may come before this process has stopped. */
 	while (getppid() == st->self) {
 		kill(st->self, SIGCONT);

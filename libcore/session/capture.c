@@ -54,14 +54,16 @@ void capture_quote(struct buf *out, const char *text)
 	buf_addc(out, '\'');
 }
 
-/* The dump's words, with " CODE" to follow; it ends with that code itself. */
+/* Adds the words of the dump, to be followed by " CODE"; the dump ends with
+ * that code. */
 static void add_dump(struct buf *out, const char *self)
 {
 	capture_quote(out, self);
 	buf_addf(out, " %s %s", capture_argv[1], capture_argv[2]);
 }
 
-/* "'TEXT'$?": the code as a number in what is to be read once more. */
+/* Adds 'TEXT'$?: the code as a number, in a text that will be read once
+ * more. */
 static void add_with_code(struct buf *out, struct buf *text)
 {
 	capture_quote(out, buf_str(text));
@@ -69,27 +71,27 @@ static void add_with_code(struct buf *out, struct buf *text)
 	buf_clear(text);
 }
 
-/* Nothing in here is kept in a variable, which the line could make read-only, and
- * no word is open to an alias or, behind prefix, to a function: codes stand as
- * numbers in what eval reads. The trap catches exit, set -e and set -u, and lets
- * the shell end as it would; the lines behind eval catch the rest, a syntax error
- * in bash among them. The command's own comments, here-documents and open quotes
- * end with eval's string; a line that it leaves open takes the next newline of
- * bash's along, so that there is one more.
- *
- * At the end the shell becomes the one that dumps, which saves a process, where
- * it goes on if it cannot: the environment may be too large for any program.
- * bash has to be told so, and runs no trap after that. dash ends there, too when
- * a child's end interrupts it while the exec is being decided: the trap tries
- * once more, in a process that no such signal reaches; not so mksh, which
- * waits for no child rightly once an exec of it failed. */
+/* The text around a command. It uses no variable, which the command could make
+ * read-only, and no word that an alias or, behind prefix, a function could
+ * replace: codes stand as numbers in what eval reads. The trap catches exit,
+ * set -e and set -u, and lets the shell end as it would; the lines behind eval
+ * catch the rest, in bash a syntax error, too. The command's own comments,
+ * here-documents and open quotes end with eval's string; a line that it leaves
+ * open takes the next newline in bash, so there is one more. At the end the
+ * shell executes the program that dumps, which saves a process; if it cannot,
+ * because the environment may be too large for any program, it goes on. bash
+ * must be told so, and runs no trap after that. dash also ends there when the
+ * end of a child interrupts it while the exec is being decided: the trap tries
+ * again, in a process that no such signal reaches. mksh gets no such exec,
+ * because it waits for no child correctly once an exec failed. */
 void capture_wrap(struct buf *out, const char *self,
 	const struct capture_before *before, bool becomes)
 {
 	const char *p = before->prefix;
 	autobuf struct buf text = BUF_INIT(6 * PATH_MAX + 256);
 
-	/* It fails with the code, which neither set -e nor an ERR trap is to see. */
+	/* A failure with the code must be seen neither by set -e nor by an ERR
+	 * trap. */
 	buf_adds(&text, before->trap_tells ? "" : "! ");
 	add_dump(&text, self);
 	buf_adds(&text, " \"$?\" 2>&-");
@@ -124,7 +126,7 @@ void capture_wrap(struct buf *out, const char *self,
 	add_with_code(out, &text);
 	buf_addf(&text, " 2>&- || %sexit ", p);
 	add_with_code(out, &text);
-	/* A shell without exit ends as the last program did. */
+	/* A shell without exit ends with the last program's code. */
 	buf_adds(&text, " 2>&- || ");
 	add_dump(&text, self);
 	buf_addc(&text, ' ');
@@ -134,7 +136,8 @@ void capture_wrap(struct buf *out, const char *self,
 		out->err = -ENAMETOOLONG;
 }
 
-/* A limit below its number is lifted for the moment: what is open stays so. */
+/* A limit below this number is raised for the moment; the open descriptor
+ * stays. */
 static int place(int fd, struct diag *d)
 {
 	const size_t needed = CAPTURE_FD + 1;
@@ -152,7 +155,8 @@ static int place(int fd, struct diag *d)
 
 int capture_open(struct diag *d)
 {
-	/* MFD_NOEXEC_SEAL (8) came with 6.3; without it it is a plain file. */
+	/* MFD_NOEXEC_SEAL (8) came with 6.3; without it the file is a plain
+	 * memory file. */
 	int fd = (int)syscall(SYS_memfd_create, "wardbox-env", 8u);
 	int err = 0;
 
@@ -173,7 +177,7 @@ static void begin(struct buf *out, unsigned code, const char *cwd)
 	buf_add(out, cwd, strlen(cwd) + 1);
 }
 
-/* A trap may dump a second time: the last word counts, whole. */
+/* A trap may dump a second time: the last complete dump counts. */
 static void finish(const struct buf *out)
 {
 	if (lseek(CAPTURE_FD, 0, SEEK_SET) == 0 && !ftruncate(CAPTURE_FD, 0))
@@ -188,8 +192,8 @@ int capture_dump(const char *code, char *const *env)
 
 	if (num_uint(code, 0, INT_MAX, &number))
 		return 1;
-	number &= 255; /* as the shell will end */
-	/* A limit on files is no reason to end otherwise. */
+	number &= 255; /* the code with which the shell will end */
+	/* A limit on files must not change the end. */
 	signal(SIGXFSZ, SIG_IGN);
 	if (path_cwd(cwd, sizeof cwd))
 		cwd[0] = '\0';
@@ -205,8 +209,8 @@ void capture_exec_release(struct capture_exec *x)
 	cleanup_fd(&x->shell);
 }
 
-/* Is it, or what it became before? Of a program that was left by an exec the
- * environment cannot be read any more. */
+/* Is the process the shell, or was it before an exec? The environment of a
+ * program that an exec replaced cannot be read any more. */
 static bool is_shell(struct capture_exec *x, pid_t pid)
 {
 	char name[32], byte;
@@ -227,9 +231,9 @@ void capture_exec(struct capture_exec *x, const struct watch_event *ev)
 	if (!is_shell(x, ev->pid))
 		return;
 	cwd = watch_cwd(ev);
-	/* Of a directory that is gone only a former name is told. */
+	/* Of a directory that is gone only a former name is known. */
 	begin(&out, 0, stat(cwd, &st) == 0 ? cwd : "");
-	/* What is not all there is too large for a state in any case. */
+	/* An incomplete environment is too large for a state in any case. */
 	if (watch_env(ev, &out) == 0)
 		finish(&out);
 }
@@ -240,7 +244,7 @@ void capture_release(struct capture *c)
 	buf_release(&c->text);
 }
 
-/* The head line and the directory; what follows is the environment. */
+/* Reads the head line and the directory; the environment follows. */
 static int parse_head(struct capture *c, char **env, size_t *env_len)
 {
 	char *end = c->text.data + c->text.len;
@@ -274,7 +278,7 @@ static enum capture_outcome parse_capture(
 		return CAPTURE_NO_DUMP;
 	if (n > env_max)
 		return CAPTURE_TOO_LARGE;
-	/* Programs may put strings without '=' there: passed over. */
+	/* Programs may put strings without '=' there, which are skipped. */
 	for (size_t at = 0; at < n;) {
 		size_t len = strnlen(env + at, n - at);
 
@@ -315,7 +319,7 @@ static bool is_dir(const char *name, const struct stat *dir)
 		st.st_ino == dir->st_ino;
 }
 
-/* What dir is called that was cwd: "" when it is gone. */
+/* The name of dir, which was cwd: "" when it is gone. */
 static void name_dir(const char *cwd, int dir, char *name, size_t size)
 {
 	struct stat st;

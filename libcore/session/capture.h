@@ -19,54 +19,53 @@
 #include "watch/watch.h"
 
 enum {
-	CAPTURE_FD = 200, /* high: no shell and no job server uses it */
+	CAPTURE_FD = 200, /* so high that no shell and no job server uses it */
 	CAPTURE_MAX = 1 << 22,
 };
 
 enum capture_outcome {
 	CAPTURED,
-	CAPTURE_NO_DUMP,   /* exec, a lost trap, a closed descriptor */
-	CAPTURE_TOO_LARGE, /* beyond what a state holds */
+	CAPTURE_NO_DUMP,   /* no dump: exec, a lost trap, a closed descriptor */
+	CAPTURE_TOO_LARGE, /* larger than a state may be */
 	CAPTURE_KILLED,    /* the shell itself was killed */
 };
 /* "captured", "no-dump", "too-large", "killed" */
 const char *capture_name(enum capture_outcome outcome);
 
-/* 'text' for a shell, whatever it holds. */
+/* Quotes text for a shell, whatever it holds. */
 void capture_quote(struct buf *out, const char *text);
 
-/* How the call of this binary begins that capture_wrap() writes. */
+/* The first arguments of the call of this binary that capture_wrap() writes. */
 extern const char *const capture_argv[];
 
-/* What the text around a command depends on. */
+/* The facts on which the text around a command depends. */
 struct capture_before {
-	unsigned code;      /* what $? is when the command starts */
+	unsigned code;      /* $? when the command starts */
 	const char *prefix; /* of builtins: "\\", or "\\builtin " in shells where
 			     * a function may have such a name */
-	bool trap_tells;    /* a shell that ends with what its trap ended with */
-	const char *oldpwd; /* for a shell that does not take it from the
+	bool trap_tells;    /* the shell ends with the code of its trap */
+	const char *oldpwd; /* OLDPWD for a shell that does not take it from the
 			     * environment; else NULL */
 };
 
-/* Builds the text for -c around the command that will be $1. self: this
- * binary's absolute path; becomes: the shell may execute self in its own place, as
- * it goes on, or runs its trap, where that fails. */
+/* Builds the text for -c around the command, which will be $1. self: this
+ * binary's absolute path; becomes: the shell may execute self in its own place,
+ * because it goes on, or runs its trap, if that fails. */
 void capture_wrap(struct buf *out, const char *self,
 	const struct capture_before *before, bool becomes);
 
-/* A memory file at CAPTURE_FD, not close-on-exec: the command's shell inherits
- * it. -errno. */
+/* Opens a memory file at CAPTURE_FD, not close-on-exec, so that the command's
+ * shell inherits it. -errno. */
 int capture_open(struct diag *d);
 
-/* In the dumping process: writes its own state, of which env is the
- * environment, to CAPTURE_FD. code, as a number, is the command's, and what the
- * process is to end with, come what may. */
+/* In the dumping process: writes its own state and env to CAPTURE_FD. code, a
+ * number, is the command's, and this process ends with it in any case. */
 int capture_dump(const char *code, char *const *env);
 
 /* For a shell that executes another program in its own place, where no trap
- * runs: what that program is given is written for it, by the supervisor. */
+ * runs: the supervisor writes what that program is given. */
 struct capture_exec {
-	int shell; /* the shell as it was seen last; ends with its memory */
+	int shell; /* the last shell that was seen; ends with its memory */
 };
 #define CAPTURE_EXEC_INIT ((struct capture_exec){.shell = -1})
 void capture_exec_release(struct capture_exec *x);
@@ -83,13 +82,14 @@ struct capture {
 void capture_release(struct capture *c);
 #define autocapture autoclean(capture_release)
 
-/* Reads what was dumped to CAPTURE_FD and closes it. env_max: bytes of
- * environment that may be kept. */
+/* Reads the dump at CAPTURE_FD and closes it. env_max: bytes of environment
+ * that may be kept. */
 enum capture_outcome capture_read(
 	struct capture *c, size_t env_max, size_t vars_max);
 
-/* The same of a shell that could change nothing: what dir, which is its cwd, or
- * -1, is called now, and the environment it was given, or NULL for none. */
+/* The same for a shell that could change nothing: the present name of dir,
+ * which is its cwd, or -1, and the environment that it was given, or NULL for
+ * none. */
 enum capture_outcome capture_given(struct capture *c, const char *cwd, int dir,
 	char *const *env, size_t env_max, size_t vars_max);
 

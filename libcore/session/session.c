@@ -77,7 +77,7 @@ int session_read_id(int fd, uid_t uid, const char *name,
 	if (n < 0)
 		return diag_errno(d, -errno, "cannot read %s", name);
 	if (memchr(text, '\0', (size_t)n))
-		n = sizeof text; /* no text at all */
+		n = sizeof text; /* not a text at all */
 	while (n > 0 && n < (ssize_t)sizeof text && chr_space(text[n - 1]))
 		n--;
 	if (!n)
@@ -92,7 +92,8 @@ int session_read_id(int fd, uid_t uid, const char *name,
 	return diag_fail(d, -EINVAL, "%s holds no session id", name);
 }
 
-/* Makes an id and writes it as the one line of fd, which is locked and empty. */
+/* Makes an id and writes it as the only line of fd, which is locked and
+ * empty. */
 static int fill(int fd, struct session_name *out)
 {
 	char line[SESSION_ID_MAX + 2];
@@ -106,7 +107,7 @@ static int fill(int fd, struct session_name *out)
 	return file_write_all(fd, b.data, b.len);
 }
 
-/* Step 2: the file that WARDBOX_SESSION_FILE names. */
+/* Step 2: the session of the file that WARDBOX_SESSION_FILE names. */
 static int by_file(const struct session_where *w, bool make,
 	struct session_name *out, struct diag *d)
 {
@@ -130,7 +131,7 @@ static int by_file(const struct session_where *w, bool make,
 	err = session_flock(fd, w->file, d);
 	if (err)
 		return err;
-	/* Someone else may have held the lock and filled it. */
+	/* Another process may have held the lock and written the file. */
 	err = session_read_id(fd, w->uid, w->file, out->id, d);
 	if (err != -ENODATA)
 		return err;
@@ -160,7 +161,7 @@ static int write_claim(int dir, const char *key, const char *id, struct diag *d)
 	return err ? diag_errno(d, err, "cannot write %s", key) : 0;
 }
 
-/* What a list of sessions tells about one that has run nothing. */
+/* Describes a session that has run nothing, for a list. */
 static int describe(const struct session_where *w, int dir, const char *id,
 	struct diag *d)
 {
@@ -171,7 +172,7 @@ static int describe(const struct session_where *w, int dir, const char *id,
 	return err ? err : session_create(dir, id, &s, d);
 }
 
-/* Step 3: the workspace's file under the state base. */
+/* Step 3: the session of the workspace's file below the state base. */
 static int by_workspace(const struct session_where *w, bool make,
 	struct session_name *out, struct diag *d)
 {

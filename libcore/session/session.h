@@ -27,23 +27,24 @@
 enum {
 	SESSION_ID_MAX = 128,	 /* bytes of an id, without the NUL */
 	SESSION_CALLER_SIZE = 9,
-	SESSION_COUNT_MAX = 65536, /* sessions of a user that a list takes */
+	SESSION_COUNT_MAX = 65536, /* sessions of a user that a list shows */
 	SESSION_BASE_MAX = STATE_PATH_MAX,
 };
 #define SESSION_DEFAULT "session-default"
 
-/* What the caller knows. Values of variables are passed in; NULL or "" is an
- * unset one. */
+/* Facts that the caller knows. Values of variables are passed in; NULL or "" is
+ * an unset one. */
 struct session_where {
 	const char *id;        /* WARDBOX_SESSION_ID */
 	const char *file;      /* WARDBOX_SESSION_FILE */
 	const char *cwd;       /* absolute */
 	const char *workspace; /* the project's root; NULL: cwd */
-	bool real;             /* cwd is the kernel's word: no links in it */
-	uid_t uid;             /* whose sessions: the effective one */
+	bool real;             /* cwd is the kernel's name: without links */
+	uid_t uid;             /* the effective user, whose sessions are
+				* meant */
 	int own; /* BASE/<uid> from session_base(); 0: not opened yet */
 	int dir; /* its "sessions" from session_dir(); 0: not opened yet */
-	/* Where the state base may be, NULL-terminated; NULL: /run/wardbox,
+	/* Possible state bases, NULL-terminated; NULL: /run/wardbox,
 	 * /tmp/wardbox-UID. WORKSPACE/.wardbox is always the last. */
 	const char *const *bases;
 	/* In a guarded tree, where none of these is the command's, what stands

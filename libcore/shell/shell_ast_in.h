@@ -13,8 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Which shell reads the text. UNION is asked for when that is not known: every
- * reading is judged. A tree is always of one of the other three. */
+/* The shell that reads the text. UNION is asked for when that is not known:
+ * every reading is judged. A tree is always of one of the other three. */
 enum shell_dialect {
 	SHELL_POSIX, /* dash */
 	SHELL_ASH,   /* BusyBox ash */
@@ -35,17 +35,17 @@ bool shell_str_eq(struct shell_str a, struct shell_str b);
 bool shell_str_in(struct shell_str s, const char *words);
 /* Does one of the bytes stand in it? */
 bool shell_str_has(struct shell_str s, const char *bytes);
-/* Digits alone: their value, of a large one some that is no smaller than
+/* The value of digits; for a large number some value not below
  * SHELL_MAX_NUMBER; -1 for any other text. */
 enum { SHELL_MAX_NUMBER = 10000 };
 int shell_str_number(struct shell_str s);
-/* How long the variable's name is that it begins with; and what stands behind
- * that: 1 for =, 2 for +=, else 0. */
+/* The length of the variable's name at the text's beginning; and of the sign
+ * behind it: 1 for =, 2 for +=, else 0. */
 size_t shell_str_name(struct shell_str s);
 size_t shell_str_assigns(struct shell_str s, size_t name);
 
-/* Bytes of the source. What stands inside backquotes has the span of the whole
- * backquote, for its own text is not the source's. */
+/* Bytes of the source. Parts of a backquote have the span of the whole
+ * backquote, because its own text is not the source's. */
 struct shell_span {
 	uint32_t start, len;
 };
@@ -62,7 +62,8 @@ enum shell_part_type {
 	SHELL_ARITHSUB, /* parts: $((…)) $[…], quoted as inside "…" */
 	SHELL_PROCSUB,  /* body: <(…) >(…) */
 	SHELL_ARRAY,    /* words: the (…) of name=(…) */
-	SHELL_RANGE,    /* a word each for more numbers than are told apart */
+	SHELL_RANGE,    /* one word for a range of more numbers than are told
+			 * apart */
 };
 
 enum shell_param_op {
@@ -78,7 +79,7 @@ enum shell_param_op {
 	SHELL_OP_CASE,    /* ^ ^^ , ,, */
 	SHELL_OP_TRANSFORM, /* @X */
 	SHELL_OP_NAMES,     /* ${!prefix*} ${!prefix@} */
-	SHELL_OP_BAD,       /* this shell fails when it expands it */
+	SHELL_OP_BAD,       /* the shell fails when it expands this */
 };
 
 struct shell_word;
@@ -117,10 +118,10 @@ struct shell_part {
 struct shell_word {
 	struct shell_part *parts;
 	struct shell_span span;
-	/* What brace expansion makes of this word, in order; NULL when it makes
-	 * nothing of it. Only in bash's tree. */
+	/* The results of brace expansion of this word, in order; NULL when it
+	 * changes nothing. Only in bash's tree. */
 	struct shell_word *braces;
-	bool quoted; /* a quote character or backslash stands in it */
+	bool quoted; /* a quote character or a backslash stands in the word */
 	struct shell_word *next;
 };
 
@@ -152,8 +153,9 @@ struct shell_redir {
 	int fd;                  /* the number before it, or -1 */
 	struct shell_str fdvar;  /* {name}> */
 	struct shell_word *word; /* target, or the here-document's delimiter */
-	struct shell_word *here; /* the here-document's body: one SQ part when
-				  * the delimiter is quoted; tabs are off */
+	struct shell_word *here; /* the here-document's body, without stripped
+				  * tabs: one SQ part when the delimiter is
+				  * quoted */
 	bool strip, literal;     /* <<-, delimiter is quoted */
 	struct shell_span span;
 	struct shell_redir *next;
@@ -229,7 +231,7 @@ struct shell_node {
 		struct {
 			/* An elif is an IF that is alone in .other. */
 			struct shell_list *test, *then, *other;
-			bool elif; /* this one stands for an elif */
+			bool elif; /* this IF stands for an elif */
 		} cond_if;
 		struct {
 			struct shell_str name;
@@ -260,8 +262,9 @@ struct shell_node {
 			struct shell_node *body;
 		} coproc;
 	} u;
-	bool pipe_err; /* the left of a |& */
-	bool after_or; /* in an and-or list: || stands before it, not && */
+	bool pipe_err; /* the left side of a |& */
+	bool after_or; /* in an and-or list: || stands before the node, not
+			* && */
 	struct shell_node *next; /* in a pipeline or an and-or list */
 };
 
@@ -283,7 +286,7 @@ struct shell_ast {
 	const char *text;
 	size_t len;
 	enum shell_dialect dialect;
-	/* Another dialect may read this text otherwise. */
+	/* Another dialect may read this text in another way. */
 	bool sensitive;
 	unsigned commands; /* simple commands seen */
 };

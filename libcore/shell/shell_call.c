@@ -19,7 +19,8 @@ static bool long_takes_word(const char *name)
 	return str_eq(name, "rcfile") || str_eq(name, "init-file");
 }
 
-/* One cluster, "-ec" or "+o". Returns how many words behind it it takes. */
+/* Reads one cluster, "-ec" or "+o". Returns the number of following words that
+ * it takes. */
 static int read_cluster(const char *arg, struct shell_call *call, bool *text,
 	bool *from_stdin)
 {
@@ -105,11 +106,12 @@ static int peek_file(int fd, off_t from, struct buf *b)
 	}
 }
 
-/* How long a writer that is about to end ("echo cmd | sh") is waited for. */
+/* The time for which a writer that is about to end ("echo cmd | sh") is
+ * awaited. */
 enum { PEEK_WAIT_MS = 50 };
 
-/* The writers are gone, so all there will ever be is in the pipe; tee copies
- * it into a second pipe without taking it out of the first. */
+/* If the writers are gone, the pipe holds all there will ever be: tee copies it
+ * into a second pipe without taking it out of the first. */
 static int peek_pipe(int fd, struct buf *b)
 {
 	autofd int out = -1;
@@ -118,7 +120,7 @@ static int peek_pipe(int fd, struct buf *b)
 	int waiting = 0, ends[2], err;
 	ssize_t copied;
 
-	/* Nothing but the hang-up is waited for. */
+	/* Only the hang-up is awaited. */
 	if (poll(&p, 1, PEEK_WAIT_MS) <= 0 || !(p.revents & POLLHUP))
 		return -EAGAIN;
 	if (ioctl(fd, FIONREAD, &waiting))

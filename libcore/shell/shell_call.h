@@ -11,27 +11,27 @@
 enum shell_call_kind {
 	SHELL_CALL_TEXT,   /* -c: the text is argv[at] */
 	SHELL_CALL_SCRIPT, /* a file: argv[at] */
-	SHELL_CALL_STDIN,  /* whatever comes on descriptor 0 */
+	SHELL_CALL_STDIN,  /* the text that comes on descriptor 0 */
 };
 
 struct shell_call {
 	enum shell_call_kind kind;
 	int at; /* index into argv; argc for STDIN */
 	bool login, interactive;
-	/* Prints something about itself and ends: --version, --help. */
+	/* The shell prints something about itself and ends: --version,
+	 * --help. */
 	bool tells_only;
 };
 
 /* Reads argv as sh, dash, ash and bash do: clusters in any order (-lc, -c -l,
  * -ec), +x, -o NAME, "--", "-", bash's long options. -EINVAL when -c has no
- * text: the shell itself is to complain. */
+ * text: the shell itself will complain. */
 int shell_call_parse(int argc, char *const *argv, struct shell_call *out);
 
-/* Looks at what waits on fd, which a shell will read as its commands, without
- * taking a byte of it: a regular file from its offset on, or a pipe whose
- * writer is done. 0 with the whole of it; -EAGAIN when it cannot be known now
- * (a terminal, a pipe still written to, a socket); -EFBIG beyond b's maximum;
- * -errno. */
+/* Looks at the text on fd that a shell will read as commands, without taking a
+ * byte: a regular file from its offset on, or a pipe whose writer is done. 0
+ * with all of it; -EAGAIN when it cannot be known now (a terminal, a pipe that
+ * is still written to, a socket); -EFBIG beyond b's maximum; -errno. */
 int shell_call_peek(int fd, struct buf *b);
 
 #endif

@@ -166,11 +166,11 @@ void shell_leave(struct shell_parser *p)
 
 #define D_ALL (D_POSIX | D_ASH | D_BASH)
 
-/* A longer one before what it begins with. ash: "&>" is one operator, "&>>" is
- * "&>" and ">". */
+/* Operators, each before those that it begins with. ash: "&>" is one operator,
+ * "&>>" is "&>" and ">". */
 static const struct operator {
 	char text[4];
-	/* means: the redirection, or what becomes of a case behind it. */
+	/* means: the kind of redirection, or of a case's end */
 	unsigned char tok, means, dialects;
 } operators[] = {
 	{"&&", TOK_AND, 0, D_ALL},
@@ -198,7 +198,7 @@ static const struct operator {
 	{")", TOK_RP, 0, D_ALL},
 };
 
-/* At c, with which one of them begins. */
+/* Reads an operator, which begins with c. */
 static void lex_operator(struct shell_parser *p, int c)
 {
 	const size_t start = p->pos;
@@ -253,8 +253,8 @@ const char *shell_keyword_text(enum shell_kw kw)
 	return keywords[kw - 1];
 }
 
-/* bash takes {name[…]}> for an element to keep the descriptor in, and looks
- * into the subscript. */
+/* bash takes {name[…]}> as an array element that keeps the descriptor, and
+ * expands the subscript. */
 static void refuse_element(struct shell_parser *p)
 {
 	const struct shell_part *part = p->word->parts;
@@ -289,7 +289,7 @@ static void lex_word(struct shell_parser *p)
 		return;
 	}
 	fd = shell_str_number(s);
-	/* dash knows one digit, the others any number. */
+	/* dash takes one digit, the others any number. */
 	if (fd < 0 || (s.n > 1 && shell_is(p, D_POSIX)))
 		return;
 	if (s.n > 4) {

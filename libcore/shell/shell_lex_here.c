@@ -9,7 +9,7 @@
 /* One line of the source, without its newline. */
 struct line {
 	size_t start, end, next;
-	bool torn; /* ends in a continuation */
+	bool torn; /* the line ends in a continuation */
 };
 
 static bool next_line(const struct shell_parser *p, size_t at, struct line *l)
@@ -34,8 +34,8 @@ static bool same(const char *s, size_t n, struct shell_str t)
 	return n == t.n && memcmp(s, t.p, n) == 0;
 }
 
-/* Does the text from `at`, continuations joined, start with the delimiter and
- * a newline? bash ends a here-document there, the others do not. */
+/* Does the text from `at`, with continuations joined, begin with the delimiter
+ * and a newline? bash ends a here-document there, the other shells do not. */
 static bool joined_is(struct shell_parser *p, size_t at, struct shell_str delim)
 {
 	size_t kept = p->pos;
@@ -61,8 +61,8 @@ static size_t tabs(const struct shell_parser *p, const struct line *l)
 	return n;
 }
 
-/* Finds the body's end and the text's behind the delimiter; the body without
- * its tabs goes to `to`, unless that is NULL. */
+/* Finds the body's end, and the end of the delimiter's line; `to` gets the body
+ * without its tabs, unless it is NULL. */
 static bool find_end(struct shell_parser *p, const struct shell_redir *r,
 	struct shell_str delim, char *to, size_t *n)
 {
@@ -100,8 +100,8 @@ static bool find_end(struct shell_parser *p, const struct shell_redir *r,
 	return false;
 }
 
-/* The body as a word of its own: read from the source where the offsets hold,
- * else from the copy. */
+/* Makes a word of the body: from the source where the offsets hold, else from
+ * the copy. */
 static struct shell_word *body(struct shell_parser *p,
 	const struct shell_redir *r, size_t start, struct shell_str text)
 {

@@ -27,8 +27,8 @@ enum shell_tok {
 	TOK_DSEMI, /* ;; ;& ;;& by .case_end */
 };
 
-/* Words that mean something where a command begins, in the order of their
- * table. Up to KW_BANG they only end or join commands. */
+/* Words with a meaning where a command begins, in the order of their table. Up
+ * to KW_BANG they only end or join commands. */
 enum shell_kw {
 	KW_NONE,
 	KW_THEN,
@@ -57,7 +57,7 @@ enum shell_kw {
 	KW_DASHES,
 };
 
-/* What ends a word, and what quotes mean in it. */
+/* The end of a word, and the meaning of quotes in it, by where it stands. */
 enum shell_mode {
 	MODE_PLAIN,     /* a word of a command */
 	MODE_DQ,        /* "…" */
@@ -82,28 +82,32 @@ struct shell_parser {
 	struct diag *diag;
 	int err;
 	unsigned depth;
-	bool fixed; /* spans are all this one: text is not the source */
+	bool fixed; /* all spans are this one, because the text is not the
+		     * source */
 	struct shell_span span;
 	unsigned npending;
-	unsigned outer_pending; /* of the text around a substitution */
-	unsigned cond; /* inside [[ ]]: < and > are words' ends, no fds */
-	bool pattern;  /* next comes one, which "!(" may begin */
-	/* the token at hand */
+	unsigned outer_pending; /* pending here-documents of the text around a
+				 * substitution */
+	unsigned cond; /* inside [[ ]]: < and > end words and are no
+			* redirections */
+	bool pattern;  /* a pattern comes next, which "!(" may begin */
+	/* the current token */
 	enum shell_tok tok;
 	size_t tok_at;
 	struct shell_word *word;
-	enum shell_kw kw; /* what .word is; KW_NONE for any other token */
+	enum shell_kw kw; /* keyword that .word is; KW_NONE for any other
+			   * token */
 	enum shell_redir_op redir;
 	enum shell_case_end case_end;
 	bool strip;
 	int fd;
 	struct shell_str fdvar;
-	/* Last, so that all else is near the struct's begin. */
+	/* Last, so that the other members have short offsets. */
 	struct shell_redir *pending[SHELL_MAX_HEREDOCS];
 };
 
-/* Is it one of these (a mask of SHELL_IN_*)? Asking means that another
- * dialect would go another way here. */
+/* Is the dialect one of these (a mask of SHELL_IN_*)? Asking marks the text as
+ * sensitive: another dialect would go another way here. */
 enum {
 	D_POSIX = 1 << SHELL_POSIX,
 	D_ASH = 1 << SHELL_ASH,
@@ -111,22 +115,22 @@ enum {
 };
 bool shell_is(struct shell_parser *p, unsigned dialects);
 
-/* The first error wins. Always returns NULL. */
+/* Sets the error, unless there is one. Always returns NULL. */
 __attribute__((format(printf, 4, 5))) void *shell_fail(
 	struct shell_parser *p, int err, size_t at, const char *fmt, ...);
 
-/* The character at hand, after the line continuations before it; -1 at the
- * end. shell_peek2: the one behind it. */
+/* The next character, behind line continuations; -1 at the end. shell_peek2:
+ * the one after it. */
 int shell_peek(struct shell_parser *p);
 int shell_peek2(struct shell_parser *p);
-/* Steps over the character at hand. */
+/* Steps over the next character. */
 void shell_skip(struct shell_parser *p);
 /* Skips the character if it is c. */
 bool shell_eat(struct shell_parser *p, char c);
-/* The same where it is one to these dialects alone. */
+/* The same, if it has a meaning in these dialects. */
 bool shell_eat_in(struct shell_parser *p, char c, unsigned dialects);
 
-/* The arena's, zeroed or not; NULL is an error of the parser already. */
+/* Memory of the arena; NULL is an error of the parser already. */
 void *shell_zalloc(struct shell_parser *p, size_t n);
 char *shell_bytes(struct shell_parser *p, size_t n);
 #define shell_new(p, type) ((type *)shell_zalloc((p), sizeof(type)))
@@ -135,23 +139,24 @@ struct shell_span shell_span(const struct shell_parser *p, size_t start);
 struct shell_str shell_copy(struct shell_parser *p, const char *s, size_t n);
 struct shell_part *shell_part(
 	struct shell_parser *p, enum shell_part_type type, size_t start);
-/* One level deeper; false (and an error) past the limit. */
+/* Goes one level deeper; false (and an error) beyond the limit. */
 bool shell_enter(struct shell_parser *p);
 void shell_leave(struct shell_parser *p);
 
 /* Reads the next token into p->tok. */
 void shell_next(struct shell_parser *p);
-/* After a newline: the bodies of the here-documents seen before it. */
+/* After a newline: reads the bodies of the here-documents that were begun
+ * before it. */
 void shell_read_heredocs(struct shell_parser *p);
 
-/* A word in the mode, up to what ends it, which is not taken. Never NULL but
- * on error. */
+/* Reads a word in the mode, up to its end, which is not taken. NULL only on
+ * error. */
 struct shell_word *shell_word(struct shell_parser *p, enum shell_mode mode);
 static inline struct shell_part *shell_word_parts(const struct shell_word *w)
 {
 	return w ? w->parts : NULL;
 }
-/* What follows a '$' (taken already); a LIT "$" when it is nothing else. */
+/* Reads what follows a '$' (taken already); a LIT "$" when nothing does. */
 struct shell_part *shell_dollar(
 	struct shell_parser *p, enum shell_mode mode, size_t start);
 struct shell_part *shell_param(
@@ -160,7 +165,8 @@ struct shell_part *shell_backquote(
 	struct shell_parser *p, enum shell_mode mode);
 struct shell_part *shell_procsub(struct shell_parser *p);
 struct shell_part *shell_ansi(struct shell_parser *p, size_t start);
-/* (( or $(( is taken; reads up to )). NULL without error: it is none. */
+/* Reads up to )), behind (( or $((. NULL without an error: it is no
+ * arithmetic. */
 struct shell_word *shell_arith(struct shell_parser *p);
 /* Does the mode stand inside double quotes? */
 bool shell_mode_quoted(enum shell_mode mode);
@@ -168,26 +174,26 @@ bool shell_mode_quoted(enum shell_mode mode);
 /* Fills w->braces. */
 void shell_braces(struct shell_parser *p, struct shell_word *w);
 
-/* The keyword that the word is, and the text of one. */
+/* The keyword that the word is, and the text of a keyword. */
 enum shell_kw shell_keyword(const struct shell_word *w);
 const char *shell_keyword_text(enum shell_kw kw);
 
-/* Has the word an unquoted '[' and not the ']' that ends it? */
+/* Has the word an unquoted '[' without its ']'? */
 bool shell_torn(const struct shell_word *w);
 
-/* Grammar. A list ends before the token that cannot go on with it. */
+/* The grammar. A list ends before the first token that cannot continue it. */
 struct shell_list *shell_parse_list(struct shell_parser *p);
-/* The same, at least one command. */
+/* The same, with at least one command. */
 struct shell_list *shell_parse_body(struct shell_parser *p);
-/* The commands of a substitution up to ')', which is taken. */
+/* Reads the commands of a substitution up to ')', which is taken. */
 struct shell_list *shell_parse_sub(struct shell_parser *p);
-/* Text of its own (a backquote's) in place of the source. */
+/* Reads a text of its own (a backquote's) instead of the source. */
 struct shell_list *shell_parse_nested(
 	struct shell_parser *p, struct shell_str text, struct shell_span span);
 struct shell_node *shell_parse_command(struct shell_parser *p);
-/* A compound command at the token at hand, or NULL when there is none. */
+/* Reads a compound command at the current token; NULL when there is none. */
 struct shell_node *shell_parse_compound(struct shell_parser *p);
-/* May a function be called so? Then its name, else "". */
+/* The word's text, if a function may have that name, else "". */
 struct shell_str shell_func_name(
 	struct shell_parser *p, const struct shell_word *w);
 struct shell_cond *shell_parse_cond(struct shell_parser *p);
@@ -197,7 +203,7 @@ struct shell_redir **shell_parse_redirs(
 	struct shell_parser *p, struct shell_redir **end);
 void shell_skip_newlines(struct shell_parser *p);
 void *shell_unexpected(struct shell_parser *p, const char *wanted);
-/* A reserved word at hand; taken when it is. */
+/* Takes a reserved word, if it is the current one. */
 bool shell_eat_word(struct shell_parser *p, enum shell_kw kw);
 struct shell_node *shell_node(
 	struct shell_parser *p, enum shell_node_type type, size_t start);

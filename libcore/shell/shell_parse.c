@@ -70,9 +70,9 @@ static void add_heredoc(struct shell_parser *p, struct shell_redir *r)
 	p->pending[p->npending++] = r;
 }
 
-/* At the operator, or the descriptor before it. The here-document is
- * registered before the token behind it is read, for that may be the newline
- * after which its body begins. */
+/* Reads a redirection, at the operator or at the descriptor before it. A
+ * here-document is noted before the next token is read, because that may be the
+ * newline after which its body begins. */
 struct shell_redir *shell_parse_redir(struct shell_parser *p)
 {
 	struct shell_redir *r = shell_new(p, struct shell_redir);
@@ -90,11 +90,11 @@ struct shell_redir *shell_parse_redir(struct shell_parser *p)
 	r->op = p->redir;
 	r->strip = p->strip;
 	shell_next(p);
-	/* "2>1>x" has no target: what looks like a number before an operator
-	 * is one. */
+	/* "2>1>x" has no target: what looks like a number before an operator is
+	 * a descriptor. */
 	if (p->tok != TOK_WORD)
 		return shell_unexpected(p, "a file name");
-	/* bash takes the '-' of ">&-cmd" alone, and the rest for a word. */
+	/* bash takes only the '-' of ">&-cmd", and the rest as a word. */
 	if ((r->op == SHELL_R_DUPIN || r->op == SHELL_R_DUPOUT) &&
 		p->text[p->tok_at] == '-' && !shell_word_is(p->word, "-") &&
 		shell_is(p, D_BASH))
@@ -129,8 +129,8 @@ struct shell_redir **shell_parse_redirs(
 	return end;
 }
 
-/* NAME= or bash's NAME+= at the start of the literal that the word starts with;
- * the length up to and with the '=', or 0. */
+/* The length of NAME= or bash's NAME+= at the beginning of the word's literal,
+ * with the '='; or 0. */
 static size_t assign_prefix(struct shell_parser *p, struct shell_str s)
 {
 	size_t name = shell_str_name(s), op = shell_str_assigns(s, name);
@@ -154,8 +154,8 @@ bool shell_torn(const struct shell_word *w)
 	return open;
 }
 
-/* bash reads "name[" up to its bracket, blanks, comments and all, where it may
- * begin an assignment; a word that ends before is not what it sees. */
+/* bash reads "name[" up to its bracket, with blanks and comments, where it may
+ * begin an assignment; a word that ends before is not what bash sees. */
 static void refuse_torn(struct shell_parser *p, const struct shell_word *w)
 {
 	if (shell_torn(w) && shell_is(p, D_BASH))
@@ -192,7 +192,7 @@ struct shell_word *shell_parse_array(struct shell_parser *p)
 	return w;
 }
 
-/* The value: the word without its first n bytes. */
+/* The value of an assignment: the word without its first n bytes. */
 static struct shell_word *cut_word(
 	struct shell_parser *p, const struct shell_word *w, size_t n)
 {
@@ -212,7 +212,7 @@ static struct shell_word *cut_word(
 	return out;
 }
 
-/* name[sub]=value of bash: read again from the bracket on. */
+/* Reads bash's name[sub]=value again, from the bracket on. */
 static bool subscript_assign(
 	struct shell_parser *p, struct shell_assign *a, size_t name)
 {
@@ -240,7 +240,7 @@ static bool subscript_assign(
 	return false;
 }
 
-/* The word at hand as an assignment, or NULL. */
+/* The current word as an assignment, or NULL. */
 static struct shell_assign *assignment(struct shell_parser *p)
 {
 	struct shell_assign *a;
@@ -271,7 +271,7 @@ static struct shell_assign *assignment(struct shell_parser *p)
 	return p->err ? NULL : a;
 }
 
-/* declare a=(…): bash alone reads an array in an argument, and only there. */
+/* declare a=(…): only bash reads an array in an argument, and only there. */
 static bool takes_arrays(const struct shell_word *first)
 {
 	return shell_str_in(shell_word_literal(first),
@@ -354,7 +354,7 @@ struct shell_str shell_func_name(
 {
 	struct shell_str name = shell_word_literal(w);
 
-	/* bash takes nearly any name. */
+	/* bash takes nearly any name for a function. */
 	if (!name.n ||
 		(str_is_name(name.p, name.n) &&
 			!shell_str_in(name,
@@ -365,8 +365,8 @@ struct shell_str shell_func_name(
 	return SHELL_STR("");
 }
 
-/* name() at a word followed by '(': dash and ash take any command as a body,
- * bash only a compound one. */
+/* Reads name() at a word followed by '(': dash and ash take any command as a
+ * body, bash only a compound one. */
 static struct shell_node *function(struct shell_parser *p, size_t start)
 {
 	struct shell_node *node = shell_node(p, SHELL_FUNC, start);

@@ -38,7 +38,7 @@ static struct shell_list *for_body(struct shell_parser *p)
 		       : do_body(p);
 }
 
-/* At if or elif, which is taken already. */
+/* Reads an if or elif, whose word is taken already. */
 static struct shell_node *parse_if(struct shell_parser *p, size_t start)
 {
 	struct shell_node *node = shell_node(p, SHELL_IF, start);
@@ -83,7 +83,7 @@ static struct shell_node *parse_while(
 	return node;
 }
 
-/* ((init; test; step)), of which "((" is at hand. */
+/* Reads ((init; test; step)), at "((". */
 static struct shell_node *for_arith(struct shell_parser *p, size_t start)
 {
 	struct shell_node *node = shell_node(p, SHELL_FORARITH, start);
@@ -144,7 +144,7 @@ static struct shell_node *parse_for(
 	if (p->tok == TOK_NL)
 		shell_skip_newlines(p);
 	else if (p->tok == TOK_SEMI) {
-		/* "for x; in" is none. */
+		/* "for x; in" has no words. */
 		shell_next(p);
 		shell_skip_newlines(p);
 		node->u.loop.body = for_body(p);
@@ -289,8 +289,8 @@ static struct shell_node *func_keyword(struct shell_parser *p)
 	return node;
 }
 
-/* What bash takes for no coprocess: functions and coprocesses, and a name with
- * a reserved word behind it that begins no compound command. */
+/* Bodies that bash does not take as a coprocess: functions and coprocesses, and
+ * a name before a reserved word that begins no compound command. */
 static bool is_no_body(const struct shell_node *body)
 {
 	const struct shell_word *first = body->u.simple.words;
@@ -304,8 +304,8 @@ static bool is_no_body(const struct shell_node *body)
 	return kw != KW_NONE && kw < KW_P && kw != KW_TIME;
 }
 
-/* What is a word behind a redirection need be none right behind the reserved
- * word, where it would be printed. */
+/* A body whose printed form would read differently: a word behind a redirection
+ * may be no reserved word there, and be one right behind coproc. */
 static bool is_unclear(const struct shell_node *body)
 {
 	return body->type == SHELL_SIMPLE && body->redirs &&
@@ -321,7 +321,7 @@ static struct shell_node *coproc(struct shell_parser *p)
 	struct shell_word *name;
 
 	shell_next(p);
-	/* An error ends the parse: the level need not be left then. */
+	/* An error ends the parse, so the level need not be left. */
 	if (!node || !shell_enter(p))
 		return NULL;
 	kept = *p;
@@ -367,7 +367,7 @@ static struct shell_node *cond_command(struct shell_parser *p, size_t start)
 	return node;
 }
 
-/* Reserved words of every shell, then those of some. */
+/* Reads a reserved word's command: those of every shell, then those of some. */
 static struct shell_node *keyword(struct shell_parser *p, size_t start)
 {
 	enum shell_kw kw = p->kw;

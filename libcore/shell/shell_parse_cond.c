@@ -36,8 +36,8 @@ static bool is_binary(struct shell_str op)
 				"-ef ");
 }
 
-/* The operand at hand; the next one may be a regular expression, which has
- * rules of its own. */
+/* Takes the current operand; the next one may be a regular expression, which
+ * has rules of its own. */
 static struct shell_word *operand(struct shell_parser *p)
 {
 	struct shell_word *w = p->word;

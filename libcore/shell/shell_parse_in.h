@@ -13,26 +13,22 @@ enum {
 	SHELL_MAX_ARENA = 1024 * 1024,
 	SHELL_MAX_DEPTH = 64,
 	SHELL_MAX_COMMANDS = 4096,
-	SHELL_MAX_HEREDOCS = 16, /* whose bodies are still to come */
+	SHELL_MAX_HEREDOCS = 16, /* here-documents with bodies still to come */
 	SHELL_MAX_BRACES = 64,
 };
 
-/* Reads text as the dialect does; SHELL_UNION is read as SHELL_BASH here, for
- * one tree is one reading (shell_walk.h judges them all). On any result *ast
- * holds what was complete before the error, for a shell runs that much.
- *
- * 0;
- * -EINVAL   this shell finds a syntax error there too;
- * -EILSEQ   a byte that has no place in a command: NUL, a control character,
- *           a character that hides or turns text, broken UTF-8;
- * -E2BIG    a limit was passed;
- * -ENOTSUP  the shells disagree, or the construct is not modelled;
- * -ENOMEM.
- * The diag has line and column. */
+/* Reads text as the dialect does; SHELL_UNION is read as SHELL_BASH here,
+ * because one tree is one reading (shell_walk.h judges all of them). On any
+ * result *ast holds what was complete before the error, because a shell runs
+ * that much. 0; -EINVAL: this shell finds a syntax error there, too; -EILSEQ: a
+ * byte that has no place in a command (NUL, a control character, a character
+ * that hides or turns text, broken UTF-8); -E2BIG: a limit was passed;
+ * -ENOTSUP: the shells disagree, or the construct is not modelled; -ENOMEM. The
+ * diag has line and column. */
 int shell_parse(struct arena *a, const char *text, size_t len,
 	enum shell_dialect dialect, struct shell_ast *ast, struct diag *d);
 
-/* The same for text in which the byte `mark` may stand, as a plain one. */
+/* The same for text in which the byte `mark` may stand as a plain one. */
 int shell_parse_marked(struct arena *a, const char *text, size_t len,
 	char mark, enum shell_dialect dialect, struct shell_ast *ast,
 	struct diag *d);
@@ -41,12 +37,12 @@ int shell_parse_marked(struct arena *a, const char *text, size_t len,
 void shell_locate(const char *text, size_t len, size_t offset, unsigned *line,
 	unsigned *col);
 
-/* Is the word plain text, quoted or not? Then its value (in the arena when it
- * has several parts); else .p is NULL. */
+/* The text of a word that is plain, quoted or not (in the arena when it has
+ * several parts); else .p is NULL. */
 struct shell_str shell_word_text(struct arena *a, const struct shell_word *w);
 
-/* The same for a word that is one unquoted literal, which is never empty; else,
- * as of NULL, "". */
+/* The text of a word that is one unquoted literal, which is never empty; else,
+ * and for NULL, "". */
 struct shell_str shell_word_literal(const struct shell_word *w);
 bool shell_word_is(const struct shell_word *w, const char *text);
 

@@ -100,8 +100,7 @@ static bool list_ends(const struct shell_parser *p)
 	       (p->kw && p->kw < KW_BANG);
 }
 
-/* Appends to the list; what stands in it is whole even when an error ends it.
- */
+/* Appends to the list, which is whole even when an error ends it. */
 static void read_list(struct shell_parser *p, struct shell_list *list)
 {
 	struct shell_item **end = &list->first, *item;
@@ -154,7 +153,7 @@ struct shell_list *shell_parse_body(struct shell_parser *p)
 	return list;
 }
 
-/* Not all of bash reads "$(time {", though it reads "$(:; time {". */
+/* Not every bash reads "$(time {", though it reads "$(:; time {". */
 static void check_timed(struct shell_parser *p, const struct shell_list *list)
 {
 	const struct shell_node *node = list->first ? list->first->node : NULL;
@@ -175,7 +174,7 @@ struct shell_list *shell_parse_sub(struct shell_parser *p)
 
 	if (!list)
 		return NULL;
-	/* Before the first token, which may be a substitution again. */
+	/* Entered before the first token, which may be a substitution again. */
 	if (!shell_enter(p))
 		return NULL;
 	p->npending = 0;
@@ -229,8 +228,8 @@ struct shell_list *shell_parse_nested(
 	return list;
 }
 
-/* Bytes that no honest command has: they hide text from a reader, or end it
- * early for a program. */
+/* Refuses bytes that no honest command has: they hide text from a reader, or
+ * end it early for a program. */
 static int check_bytes(
 	const char *text, size_t len, char mark, struct diag *d)
 {

@@ -71,7 +71,7 @@ void plain_list(struct shell_walk *w, const struct shell_list *list)
 	}
 }
 
-/* A list that may run, or not; behind tells what is known behind it. */
+/* Walks a list that may run or not; behind is what is known after it. */
 static void walk_branch(struct shell_walk *w, const struct shell_list *list,
 	struct plain_state *behind)
 {
@@ -97,7 +97,7 @@ static void walk_pipeline(struct shell_walk *w, const struct shell_node *node)
 	}
 }
 
-/* After `cd x && make` the shell stands in x; what stands behind || is another
+/* After `cd x && make` the shell stands in x; the part behind || is another
  * way. */
 static void walk_andor(struct shell_walk *w, const struct shell_node *node)
 {
@@ -138,7 +138,8 @@ static void walk_case(struct shell_walk *w, const struct shell_node *node)
 	w->st = behind;
 }
 
-/* Words that are tried singly: known ones, and names that a glob matches. */
+/* Are the words tried one by one: known words, and names that a glob
+ * matches? */
 static bool tried_singly(
 	const struct shell_walk *w, const struct plain_args *words)
 {
@@ -150,7 +151,8 @@ static bool tried_singly(
 	       w->rounds * words->n <= 4 * SHELL_MAX_ROUNDS;
 }
 
-/* One round for each word; else one in which the variable is not known. */
+/* Walks one round for each word; else one round in which the variable is not
+ * known. */
 static void walk_for(struct shell_walk *w, const struct shell_node *node)
 {
 	const struct plain_state before = w->st;
@@ -208,7 +210,7 @@ static void walk_cond(struct shell_walk *w, const struct shell_cond *c)
 	walk_cond(w, c->b);
 }
 
-/* The body is reported where it is defined, with arguments that are not known. */
+/* A function's body is reported where it is defined, with unknown arguments. */
 static void walk_func(struct shell_walk *w, const struct shell_node *node)
 {
 	struct plain_state before;
@@ -267,7 +269,7 @@ static void walk_inside(struct shell_walk *w, const struct shell_node *node)
 		walk_arith(w, node->u.arith);
 		break;
 	case SHELL_COPROC:
-		/* It reads what the shell writes to it. */
+		/* A coprocess reads what the shell writes to it. */
 		plain_apart(w, node->u.coproc.body, NULL, SHELL_IN_PIPE);
 		break;
 	}
@@ -280,7 +282,7 @@ static void walk_node(struct shell_walk *w, const struct shell_node *node)
 
 	if (!node || !plain_step(w))
 		return;
-	/* A compound command's redirections hold for all in it. */
+	/* A compound command's redirections hold for everything inside. */
 	if (node->type == SHELL_SIMPLE || !node->redirs) {
 		walk_inside(w, node);
 		return;
@@ -291,7 +293,8 @@ static void walk_node(struct shell_walk *w, const struct shell_node *node)
 	w->st.input_text = text;
 }
 
-/* In UNION the first dialect that can read it; else what bash read of it. */
+/* Reads text; for UNION in the first dialect that can, else as far as bash
+ * read. */
 static int read_text(struct shell_walk *w, struct shell_str text,
 	enum shell_dialect dialect, struct diag *d)
 {
@@ -348,7 +351,7 @@ void plain_nested(struct shell_walk *w, struct shell_str text,
 	w->outer = outer;
 }
 
-/* $0 and what follows; without any, $0 is not known. */
+/* Sets $0 and the arguments behind it; without any, $0 is not known. */
 static void take_args(
 	struct shell_walk *w, const struct shell_val *args, size_t nargs)
 {

@@ -24,8 +24,9 @@ static bool is_word(const struct call *c, size_t i, const char *text)
 	       shell_str_is(c->v[i].text, text);
 }
 
-/* Passes over options; those of `with` take the rest of their word or the next;
- * a + in it: words with that sign are options, too. *given: their letters, as many as it holds. */
+/* Skips options. Those of `with` take the rest of their word or the next word;
+ * with a + in it, words with that sign are options, too. given gets their
+ * letters, as many as fit. */
 static void pass_options(
 	struct call *c, const char *with, char *given, size_t size)
 {
@@ -96,7 +97,8 @@ static void declare_one(struct shell_walk *w, const struct call *c,
 	}
 	set.name = (struct shell_str){word->text.p, n};
 	if (!op) {
-		/* export NAME: as it is, seen by children from now on. */
+		/* export NAME: keeps the value, which children see from now
+		 * on. */
 		v = plain_find(w, set.name, &room);
 		if (exported && v->is == PLAIN_KNOWN) {
 			set.value = plain_val(v->value);
@@ -129,7 +131,7 @@ static void do_declare(struct shell_walk *w, struct call *c)
 		struct plain_var room;
 
 		declare_one(w, c, &c->v[c->at], exported);
-		/* -i -l -u make another value of it. */
+		/* -i, -l and -u change the value. */
 		s.n = shell_str_name(s);
 		if (s.n && strpbrk(given, "ilu"))
 			plain_assign(w, s, &any,
@@ -176,7 +178,7 @@ static void do_printf(struct shell_walk *w, struct call *c)
 		set_name(w, c, &name, &any, false);
 	} else if (c->n > 2 && !shell_val_text(&c->v[1]) &&
 		   !shell_val_prefix(c->v[1].text).n) {
-		/* A format that is not known may be -v. */
+		/* An unknown format may be -v. */
 		set_name(w, c, &c->v[2], &any, false);
 	}
 }
@@ -197,7 +199,7 @@ static void stand_in(struct shell_walk *w, struct shell_val dir)
 	w->st.cwd = dir;
 }
 
-/* The directory that the shell stands in from now on. */
+/* Sets the directory of the shell from here on. */
 static void do_cd(struct shell_walk *w, struct call *c)
 {
 	struct plain_var room;
@@ -207,7 +209,7 @@ static void do_cd(struct shell_walk *w, struct call *c)
 	bool pushes = is_word(c, 0, "pushd");
 
 	pass_options(c, "", given, sizeof given);
-	/* pushd +1 turns the list of directories. */
+	/* pushd +1 rotates the list of directories. */
 	if (is_word(c, c->at, "-")) {
 		const struct plain_var *v = plain_named(
 			&w->st.names, SHELL_STR("OLDPWD"), false);
@@ -245,7 +247,7 @@ static void do_popd(struct shell_walk *w, struct call *c)
 	stand_in(w, any);
 }
 
-/* The words from at on, with a blank between; unknown where one is. */
+/* Joins the words from at on with blanks; unknown if one of them is. */
 static struct shell_val join_words(struct shell_walk *w, const struct call *c)
 {
 	size_t n = 0;
@@ -286,11 +288,11 @@ static void do_trap(struct shell_walk *w, struct call *c)
 	struct plain_state before = w->st;
 
 	c->at += is_word(c, c->at, "--");
-	/* trap 2 and trap - 2 take one away; -l and -p show them. */
+	/* trap 2 and trap - 2 remove a trap; -l and -p list them. */
 	if (c->at + 1 >= c->n || is_word(c, c->at, "-") ||
 		is_word(c, c->at, "-p") || is_word(c, c->at, "-l"))
 		return;
-	/* It runs later: with other arguments, and more functions. */
+	/* A trap runs later: with other arguments, and more functions. */
 	w->st.args = NULL;
 	w->bodies++;
 	plain_nested(w, c->v[c->at].text, w->dialect, c->span);
@@ -333,7 +335,7 @@ static void do_hash(struct shell_walk *w, struct call *c)
 		plain_risk(w, SHELL_RISK_HASH, c->v[0].text, c->span);
 }
 
-/* Passes over the options of set; false when not even their end is known. */
+/* Skips the options of set; false when not even their end is known. */
 static bool pass_set_options(struct shell_walk *w, struct call *c)
 {
 	for (; c->at < c->n; c->at++) {
@@ -419,8 +421,8 @@ enum {
 	NAMES = 4,    /* words are names of variables, or are calculated */
 };
 
-/* The frequent ones first. Those that do nothing here change what no word
- * shows. */
+/* Builtins, frequent ones first. Those that do nothing here change only what no
+ * word shows. */
 static const struct builtin {
 	char name[15];
 	uint8_t is;

@@ -71,7 +71,7 @@ static bool is_dup(const struct shell_val *v)
 	return !v->many;
 }
 
-/* A file that is another descriptor: what is read from it is unseen. */
+/* Is the file another descriptor? What is read from that is not seen. */
 static bool is_descriptor(struct shell_str s)
 {
 	return (s.n >= 6 && memcmp(s.p, "/proc/", 6) == 0) ||
@@ -79,7 +79,7 @@ static bool is_descriptor(struct shell_str s)
 	       shell_str_is(s, "/dev/stdin");
 }
 
-/* What standard input is from now on. */
+/* Sets what standard input is from here on. */
 static void set_input(struct shell_walk *w, const struct shell_redir *r,
 	enum shell_input input, const struct shell_val *text)
 {
@@ -121,7 +121,7 @@ static void walk_here(struct shell_walk *w, const struct shell_redir *r)
 {
 	struct shell_val text;
 
-	/* A line that ends in an error has bodies that were never read. */
+	/* If a line ends in an error, some bodies were never read. */
 	if (r->op == SHELL_R_HERE && !r->here)
 		return;
 	text = r->op == SHELL_R_HERESTR
@@ -150,7 +150,8 @@ void plain_redirs(struct shell_walk *w, const struct shell_redir *r)
 	}
 }
 
-/* NAME=VALUE words of a declaration are one text each. */
+/* Expands the words of a command; NAME=VALUE words of a declaration are one
+ * text each. */
 static void command_words(struct shell_walk *w, const struct shell_word *word,
 	struct plain_args *args)
 {
@@ -229,7 +230,7 @@ static void run_command(struct shell_walk *w, const struct shell_node *node,
 	w->cmd = outer;
 	if (cmd.resolve != SHELL_IS_BUILTIN)
 		return;
-	/* x=1 eval 'code': the code sees it, and some shells keep it. */
+	/* x=1 eval 'code': the code sees x, and some shells keep it. */
 	for (size_t i = 0; i < nsets && plain_keeps(*name); i++)
 		plain_assign(w, sets[i].name, &sets[i].value, true);
 	plain_builtin(w, args->v, args->n, node->span);
@@ -252,7 +253,7 @@ void plain_simple(struct shell_walk *w, const struct shell_node *node)
 	nsets = walk_assigns(w, node->u.simple.assigns, args.n > 0, &sets);
 	if (args.n && !w->err)
 		run_command(w, node, &args, sets, nsets);
-	/* exec <file: for all that follows. */
+	/* exec <file holds for all that follows. */
 	if (args.n == 1 && shell_val_text(&args.v[0]) &&
 		shell_str_is(args.v[0].text, "exec"))
 		return;

@@ -14,7 +14,7 @@
 
 enum {
 	PLAIN_BUCKETS = 16,
-	PLAIN_PARTS = 8, /* as many pieces of words are a step */
+	PLAIN_PARTS = 8, /* so many pieces of words count as a step */
 };
 
 /* A variable as the text set it last, or a function. */
@@ -26,13 +26,13 @@ struct plain_var {
 	const struct plain_var *next;
 };
 
-/* Lists of them, the newest first. They grow at their heads alone, so that a
- * copy of the heads is a copy of all. */
+/* Lists of variables, newest first. They grow only at their heads, so a copy of
+ * the heads is a copy of everything. */
 struct plain_names {
 	const struct plain_var *of[PLAIN_BUCKETS];
 };
 
-/* What a shell knows at one place of the text. */
+/* The knowledge about a shell at one place of the text. */
 struct plain_state {
 	struct plain_names names;
 	struct shell_val cwd;
@@ -40,7 +40,7 @@ struct plain_state {
 	const struct shell_val *input_text;
 	const struct shell_val *args; /* $0 $1 …; NULL: not known */
 	size_t nargs;
-	bool bare;    /* its environment was emptied */
+	bool bare;    /* the environment was emptied */
 	bool exports; /* set -a */
 };
 
@@ -50,14 +50,16 @@ struct shell_walk {
 	void *ctx;
 	struct plain_state st;
 	enum shell_dialect dialect;
-	struct plain_names later; /* every function of the text, also later */
+	struct plain_names later; /* every function of the text, even a later
+				   * one */
 	unsigned level;           /* shell code inside of shell code */
 	unsigned bodies;          /* functions and traps around this place */
-	unsigned rounds;          /* of all for loops around it, multiplied */
+	unsigned rounds;          /* rounds of all for loops around,
+				   * multiplied */
 	unsigned parts, steps;
-	struct shell_span outer; /* of nested code: the command it stands in */
+	struct shell_span outer; /* of nested code: the command that holds it */
 	int err;
-	const struct shell_cmd *cmd; /* in whose callback we are */
+	const struct shell_cmd *cmd; /* the command whose callback runs */
 };
 
 struct plain_args {
@@ -65,14 +67,14 @@ struct plain_args {
 	size_t n, max;
 };
 
-/* Where a place of the text at hand is in the outermost text. */
+/* The place in the outermost text. */
 static inline struct shell_span plain_span(
 	const struct shell_walk *w, struct shell_span at)
 {
 	return w->level ? w->outer : at;
 }
 
-/* Sets w->err, once; NULL. */
+/* Sets w->err, if it is not set. Returns NULL. */
 void *plain_stop(struct shell_walk *w, int err);
 /* n zeroed bytes; NULL stops the walk. */
 void *plain_zalloc(struct shell_walk *w, size_t n);
@@ -80,12 +82,12 @@ void *plain_zalloc(struct shell_walk *w, size_t n);
 /* One more command; false when there are too many. */
 bool plain_step(struct shell_walk *w);
 
-/* shell_plain.c: nodes. The state stays as the list leaves it. */
+/* shell_plain.c: walks a list. The state stays as the list leaves it. */
 void plain_list(struct shell_walk *w, const struct shell_list *list);
-/* The same in a shell of its own, whose state is lost. */
+/* Walks in a subshell, whose state is lost. */
 void plain_apart(struct shell_walk *w, const struct shell_node *node,
 	const struct shell_list *list, enum shell_input input);
-/* Text that a command holds, in the state at hand. */
+/* Walks text that a command holds, in the current state. */
 void plain_nested(struct shell_walk *w, struct shell_str text,
 	enum shell_dialect dialect, struct shell_span span);
 void plain_risk(struct shell_walk *w, enum shell_risk risk,
@@ -98,62 +100,63 @@ void plain_push(
 	struct shell_walk *w, struct plain_names *names, struct plain_var v);
 void plain_define(struct shell_walk *w, struct plain_names *names,
 	struct shell_str func);
-/* The variable; in *room where the text did not set it. */
+/* Finds a variable; if the text did not set it, the result is in *room. */
 const struct plain_var *plain_find(
 	struct shell_walk *w, struct shell_str name, struct plain_var *room);
-/* value NULL: taken away. Reports nothing. */
+/* Sets a variable; value NULL: unset. Reports nothing. */
 void plain_assign(struct shell_walk *w, struct shell_str name,
 	const struct shell_val *value, bool exported);
-/* What the way at hand changed since start is not known in to. */
+/* Makes unknown in to what the current way changed since start. */
 void plain_merge(struct shell_walk *w, struct plain_state *to,
 	const struct plain_state *start);
-/* The state before, less what the way at hand changed. */
+/* Goes back to the state before, without what the current way changed. */
 void plain_join(struct shell_walk *w, const struct plain_state *before);
-/* Leaves what a new shell sees: the exported variables; clean: none. */
+/* Leaves what a new shell sees: exported variables; clean: nothing. */
 void plain_inherit(struct shell_walk *w, bool clean);
-/* Parts that are calculated, and the names that this sets. */
+/* Expands parts that are calculated, and sets the names that the calculation
+ * assigns. */
 void plain_arith(struct shell_walk *w, const struct shell_part *parts,
 	struct shell_span span);
 void plain_calculate(
 	struct shell_walk *w, struct shell_str text, struct shell_span span);
-/* Notes the functions that a list defines, also those that it defines later. */
+/* Notes the functions that a list defines, even later ones. */
 void plain_find_funcs(struct shell_walk *w, const struct shell_list *list);
 
 /* shell_plain_word.c: words to values. */
 struct shell_val plain_val(struct shell_str text);
-/* An absolute path without ".", ".." and empty parts, as text goes. */
+/* The path absolute, without ".", ".." and empty parts, by its text alone. */
 struct shell_val plain_normal(struct shell_walk *w, struct shell_val path);
 void plain_add(struct shell_walk *w, struct plain_args *to, struct shell_val v);
-/* As arguments: split, with braces and globs. */
+/* Expands words to arguments: split, with braces and globs. */
 void plain_words(struct shell_walk *w, const struct shell_word *word,
 	struct plain_args *to);
-/* As one text: an assignment's value, a target, a pattern. */
+/* Expands a word to one text: an assignment's value, a target, a pattern. */
 struct shell_val plain_one(struct shell_walk *w, const struct shell_word *word);
-/* The same of parts that stand in quotes: here-documents, arithmetic. */
+/* The same for parts in quotes: here-documents, arithmetic. */
 struct shell_val plain_quoted(struct shell_walk *w, const struct shell_part *parts,
 	struct shell_span span);
-/* The target of a redirection: one text, which may be a pattern. */
+/* Expands the target of a redirection: one text, which may be a pattern. */
 struct shell_val plain_target(
 	struct shell_walk *w, const struct shell_word *word);
 
-/* shell_plain_cmd.c: simple commands, redirections, and what they change. */
+/* shell_plain_cmd.c: simple commands, redirections, and what these change. */
 void plain_simple(struct shell_walk *w, const struct shell_node *node);
 void plain_redirs(struct shell_walk *w, const struct shell_redir *r);
-/* bash runs the command in a[$(command)] where it takes text for the name of a
- * variable: for read, test -v, arithmetic. */
+/* Reports code in a subscript: bash runs the command in a[$(command)] where it
+ * takes text as the name of a variable: for read, test -v, arithmetic. */
 void plain_subscript(
 	struct shell_walk *w, struct shell_str s, struct shell_span span);
 /* Reports an assignment and carries it out. */
 void plain_set(struct shell_walk *w, const struct shell_set *set, bool exported);
 
-/* shell_plain_builtin.c: what the shell's own command of this name does to the
- * state; false when it is none that changes the shell. */
+/* shell_plain_builtin.c: does to the state what the shell's own command of this
+ * name does; false when no such builtin changes the shell. */
 bool plain_builtin(struct shell_walk *w, const struct shell_val *v, size_t n,
 	struct shell_span span);
 bool plain_is_builtin(struct shell_str name);
-/* Does the command take NAME=VALUE as assignments? */
+/* Does the command take NAME=VALUE words as assignments? */
 bool plain_declares(struct shell_str name);
-/* Does it run code, which sees what is assigned before it? */
+/* Does the command run code that sees the assignments before it? */
 bool plain_keeps(struct shell_str name);
 
 #endif

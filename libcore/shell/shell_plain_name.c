@@ -90,7 +90,7 @@ void plain_assign(struct shell_walk *w, struct shell_str name,
 	plain_push(w, &w->st.names, v);
 }
 
-/* A variable that another way set is not known. */
+/* Makes a variable unknown that another way set. */
 static void lose_name(struct shell_walk *w, struct plain_state *to,
 	const struct plain_var *v)
 {

@@ -10,15 +10,15 @@
 #include "base/str.h"
 #include "shell/shell_parse_in.h"
 
-/* One word while it is put together. */
+/* A word while it is put together. */
 struct field {
 	struct shell_walk *w;
 	struct buf *text;
-	bool one;     /* it is not split */
-	bool pattern; /* a one that is a pattern nonetheless */
-	bool solid;   /* it is an argument even when it is empty */
+	bool one;     /* the word is not split */
+	bool pattern; /* not split, and a pattern nonetheless */
+	bool solid;   /* an argument even if it is empty */
 	bool many, glob;
-	size_t bracket; /* behind the [ of a pattern; 0: none is open */
+	size_t bracket; /* offset behind the [ of a pattern; 0: none is open */
 };
 
 static void expand_parts(
@@ -51,7 +51,8 @@ void plain_add(struct shell_walk *w, struct plain_args *to, struct shell_val v)
 	to->v[to->n++] = v;
 }
 
-/* Text of the source, where a byte that means "not known" here is not known. */
+/* Adds text of the source; its bytes that would mean "not known" become
+ * unknown. */
 static void add_text(struct field *f, struct shell_str s)
 {
 	for (size_t i = 0; i < s.n; i++)
@@ -60,7 +61,7 @@ static void add_text(struct field *f, struct shell_str s)
 					  : s.p[i]);
 }
 
-/* What a pattern matches; behind a dot it may be "..". */
+/* Adds what a pattern matches; behind a dot that may make "..". */
 static void add_match(struct field *f, bool any)
 {
 	const char *text = f->text->data;
@@ -75,7 +76,7 @@ static void add_match(struct field *f, bool any)
 	f->many |= !f->one;
 }
 
-/* A ] that may end what [ began; false: it is a plain one. */
+/* Handles a ] that may end what [ began; false: it is a plain one. */
 static bool end_bracket(struct field *f)
 {
 	size_t from = f->bracket, n = f->text->len - from;
@@ -92,7 +93,7 @@ static bool end_bracket(struct field *f)
 	return true;
 }
 
-/* Text in which a pattern's characters are no text. */
+/* Adds text in which characters of a pattern are a pattern. */
 static void add_pattern(struct field *f, struct shell_str s, bool source)
 {
 	for (size_t i = 0; i < s.n; i++) {
@@ -124,7 +125,7 @@ static void add_number(struct field *f)
 	f->solid = true;
 }
 
-/* Does the text set an IFS of its own? */
+/* Does the text set IFS? */
 static bool splits_otherwise(const struct shell_walk *w)
 {
 	return plain_named(&w->st.names, SHELL_STR("IFS"), false) != NULL;
@@ -138,20 +139,20 @@ static void add_value(struct field *f, struct shell_str s, bool quoted)
 				      splits_otherwise(f->w))) {
 		add_unknown(f, false);
 	} else {
-		/* What is not known may be split. */
+		/* Unknown text may be split. */
 		f->many |= !f->one && shell_str_has(s, SHELL_REL_S SHELL_ANY_S);
 		add_pattern(f, s, false);
 	}
 }
 
-/* For the commands in it; its text is not wanted. */
+/* Walks words only for the commands in them. */
 static void walk_aside(struct shell_walk *w, const struct shell_word *word)
 {
 	for (; word; word = word->next)
 		plain_one(w, word);
 }
 
-/* One of $0 $1 …; false when it is not known. */
+/* The value of $0 $1 …; false when it is not known. */
 static bool positional(struct shell_walk *w, int i, struct shell_str *value)
 {
 	*value = SHELL_STR("");
@@ -192,8 +193,8 @@ static enum found look_up(struct field *f, const struct shell_param *p,
 				      : IS_UNKNOWN;
 }
 
-/* The word behind - = ? + of ${x-word}, in the place of the variable: it is
- * split like a value. */
+/* Adds the word behind - = ? + of ${x-word} in place of the variable, split
+ * like a value. */
 static void add_word(
 	struct field *f, const struct shell_word *word, bool quoted)
 {
@@ -259,7 +260,7 @@ static void expand_either(struct field *f, const struct shell_param *p,
 	}
 }
 
-/* "$@" and its like: any number of words, in quotes, too. */
+/* Is it "$@" or similar: any number of words, even in quotes? */
 static bool spreads(const struct shell_param *p)
 {
 	return p->op == SHELL_OP_NAMES || shell_str_is(p->name, "@") ||
@@ -422,7 +423,7 @@ struct shell_val plain_quoted(struct shell_walk *w, const struct shell_part *par
 	return settle(&f, span);
 }
 
-/* Most words are one text that means itself. */
+/* Is the word one literal text? Most are. */
 static bool is_literal(const struct shell_word *word, struct shell_val *v)
 {
 	const struct shell_part *part = word->parts;
@@ -464,7 +465,7 @@ struct shell_val plain_target(
 	return settle(&f, word->span);
 }
 
-/* The parameter that the word is as a whole, "$@" or $x; NULL. */
+/* The parameter, if the word is just "$@" or $x; else NULL. */
 static const struct shell_param *whole_param(
 	const struct shell_word *word, bool *quoted)
 {
@@ -480,7 +481,7 @@ static const struct shell_param *whole_param(
 	return part->u.param;
 }
 
-/* Are all arguments such that quotes make no difference to them? */
+/* Do quotes make no difference to any argument? */
 static bool args_are_simple(const struct shell_walk *w)
 {
 	for (size_t i = 1; i < w->st.nargs; i++)
@@ -491,7 +492,8 @@ static bool args_are_simple(const struct shell_walk *w)
 	return !splits_otherwise(w);
 }
 
-/* "$@" with known arguments; $x with a known text of several words. */
+/* Expands "$@" with known arguments, and $x with a known text of several
+ * words. */
 static bool several(struct shell_walk *w, const struct shell_word *word,
 	struct plain_args *to)
 {
@@ -549,7 +551,7 @@ static void expand_word(struct shell_walk *w, const struct shell_word *word,
 		return;
 	expand_parts(&f, word->parts, false);
 	v = settle(&f, word->span);
-	/* An empty expansion that nothing quotes is no argument. */
+	/* An empty expansion without quotes is no argument. */
 	if (v.text.n || f.solid || f.many)
 		plain_add(w, to, v);
 }

@@ -23,31 +23,30 @@ enum {
 	SHELL_MAX_WALK = 4 * 1024 * 1024, /* a good maximum for the arena */
 };
 
-/* Three bytes stand for text that is not known. They are never in known text.
- *  SHELL_REL  text, or none, without '/', that does not make "." or ".." with
- *             its neighbours: what a glob matches;
- *  SHELL_ANY  any text, or none;
- *  SHELL_NUM  a whole number, without a sign: $!, $$, $?, ${#x}. */
+/* Three bytes stand for unknown text and never occur in known text. SHELL_REL:
+ * any text without '/' that does not make "." or ".." with its neighbours: what
+ * a glob matches. SHELL_ANY: any text, or none. SHELL_NUM: a whole number
+ * without a sign: $!, $$, $?, ${#x}. */
 #define SHELL_REL '\1'
 #define SHELL_ANY '\2'
 #define SHELL_NUM '\6'
-/* As texts. */
+/* The same as strings. */
 #define SHELL_REL_S "\1"
 #define SHELL_ANY_S "\2"
 #define SHELL_NUM_S "\6"
 
-/* How much of a word, or argument, is known. */
+/* How much of a word, or an argument, is known. */
 enum shell_kind {
 	SHELL_CONST,   /* all of it */
 	SHELL_BOUNDED, /* it holds SHELL_REL or SHELL_NUM, no SHELL_ANY */
-	SHELL_UNKNOWN, /* it holds SHELL_ANY; what stands beside it is known */
+	SHELL_UNKNOWN, /* it holds SHELL_ANY; the rest of it is known */
 };
 
 struct shell_val {
 	enum shell_kind kind;
 	struct shell_str text;
-	/* Stands for any number of arguments (none, too): an unquoted expansion
-	 * that is not known, "$@", a glob. */
+	/* The value stands for any number of arguments, even none: an unquoted
+	 * unknown expansion, "$@", a glob. */
 	bool many;
 	bool glob; /* file names that match a pattern */
 	struct shell_span span;
@@ -58,12 +57,12 @@ struct shell_set {
 	struct shell_str name; /* holds SHELL_ANY when it is not known */
 	struct shell_val value;
 	bool unset;
-	bool prefix; /* name=value command: for that one alone */
+	bool prefix; /* name=value command: for that command alone */
 	struct shell_span span;
 };
 
-/* A file opened by a redirection. Text that is given (<<, <<<) and pure
- * duplications (2>&1, <&-) are not reported. */
+/* A file opened by a redirection. Given text (<<, <<<) and pure duplications
+ * (2>&1, <&-) are not reported. */
 struct shell_open {
 	bool reads, writes;
 	struct shell_val path;
@@ -71,17 +70,17 @@ struct shell_open {
 };
 
 enum shell_input {
-	SHELL_IN_INHERIT, /* what the whole line was given */
-	SHELL_IN_PIPE,    /* output of another command: unseen */
+	SHELL_IN_INHERIT, /* the input of the whole line */
+	SHELL_IN_PIPE,    /* output of another command, which is not seen */
 	SHELL_IN_TEXT,    /* here-document or here-string: .input_text */
-	SHELL_IN_FILE,    /* .input_text is its path */
+	SHELL_IN_FILE,    /* .input_text is the file's path */
 	SHELL_IN_UNKNOWN, /* another descriptor, closed, several of these */
 };
 
 enum shell_resolve {
 	SHELL_IS_PROGRAM,  /* a program, or a builtin without effect here */
-	SHELL_IS_BUILTIN,  /* one that may change the shell */
-	SHELL_IS_FUNCTION, /* its body is reported by itself */
+	SHELL_IS_BUILTIN,  /* a builtin that may change the shell */
+	SHELL_IS_FUNCTION, /* a function, whose body is reported by itself */
 };
 
 struct shell_walk;
@@ -92,7 +91,7 @@ struct shell_cmd {
 	const struct shell_set *sets; /* prefix assignments */
 	size_t nsets;
 	enum shell_resolve resolve;
-	/* Where it stands: absolute, normalised as text; SHELL_ANY where that is
+	/* The directory: absolute, normalised as text; SHELL_ANY where it is
 	 * not known. */
 	const struct shell_val *cwd;
 	enum shell_input input;
@@ -100,7 +99,7 @@ struct shell_cmd {
 	struct shell_span span; /* in the outermost text */
 };
 
-/* What is decided when it starts, for a reason that no command shows. */
+/* Reasons, beside commands, to leave a decision to the start of programs. */
 enum shell_risk {
 	SHELL_RISK_NAME,       /* the name of a variable is not known */
 	SHELL_RISK_CODE,       /* eval, trap, mapfile -C of unknown text */
@@ -117,9 +116,9 @@ enum shell_risk {
 /* One line for a person. */
 const char *shell_risk_text(enum shell_risk risk);
 
-/* Each callback returns 0 to go on; anything else ends the walk and is what
- * shell_walk() returns. All but command may be NULL. What they are given
- * lives as long as the walk. */
+/* Each callback returns 0 to go on; any other value ends the walk and is
+ * returned by shell_walk(). All but command may be NULL. Their arguments live
+ * as long as the walk. */
 struct shell_walk_ops {
 	/* Called for each command in the order of evaluation, after the sets,
 	 * opens and substitutions that it contains. From inside it the caller
@@ -129,16 +128,16 @@ struct shell_walk_ops {
 	int (*set)(void *ctx, struct shell_walk *w, const struct shell_set *s);
 	int (*open)(void *ctx, struct shell_walk *w, const struct shell_open *o,
 		const struct shell_val *cwd);
-	/* cd, pushd: where the shell may stand from now on: absolute, as it is
-	 * written, so ".." is still in it. (The shells take it away by text;
-	 * shell_cmd.cwd is what they then have.) */
+	/* cd, pushd: the directory of the shell from now on: absolute, as it is
+	 * written, so ".." is still in it. (The shells remove it by text;
+	 * shell_cmd.cwd is the result.) */
 	int (*chdir)(void *ctx, struct shell_walk *w,
 		const struct shell_val *target, struct shell_span span);
-	/* what: the piece of text it is about, for the message. */
+	/* what: the piece of text for the message. */
 	int (*risk)(void *ctx, struct shell_walk *w, enum shell_risk risk,
 		struct shell_str what, struct shell_span span);
-	/* A variable's value when the line starts: 1 and *value, 0 it is unset,
-	 * -1 not known. NULL: nothing is known. */
+	/* A variable's value when the line starts: 1 and *value, 0: unset, -1:
+	 * not known. NULL: nothing is known. */
 	int (*getvar)(
 		void *ctx, struct shell_str name, struct shell_str *value);
 };
@@ -152,17 +151,16 @@ struct shell_walk_opts {
 	size_t nargs;
 };
 
-/* Reports what text holds. 0; -errno as shell_parse() when it cannot be parsed:
- * what is complete before the error was reported; or what a callback returned.
- */
+/* Reports the commands of a text. 0; -errno as shell_parse() when it cannot be
+ * parsed (the part before the error was reported); or a callback's result. */
 int shell_walk(struct arena *a, const char *text, size_t len,
 	const struct shell_walk_opts *opts, const struct shell_walk_ops *ops,
 	void *ctx, struct diag *d);
 
-/* For `sh -c TEXT NAME ARGS…` and its like, from inside ops->command: a new
- * shell that sees the exported variables and the command's own sets. args[0]
- * is $0. env: what a wrapper (env A=1 …) adds. clean: env -i. A text that is
- * not known, cannot be read or is too deep is a risk. */
+/* For `sh -c TEXT NAME ARGS…` and similar, from inside ops->command: a new
+ * shell that sees the exported variables and the command's own sets. args[0] is
+ * $0. env: variables that a wrapper (env A=1 …) adds. clean: env -i. A text
+ * that is not known, cannot be read or is too deep is a risk. */
 struct shell_child {
 	const struct shell_val *text;
 	enum shell_dialect dialect;
@@ -175,16 +173,17 @@ struct shell_child {
 };
 int shell_walk_child(struct shell_walk *w, const struct shell_child *child);
 
-/* The text, or NULL when it is not all known or stands for several words. */
+/* The text, or NULL when a part of it is not known or it stands for several
+ * words. */
 const struct shell_str *shell_val_text(const struct shell_val *v);
 
-/* The known text before the first byte that is not. */
+/* The known text before the first unknown byte. */
 struct shell_str shell_val_prefix(struct shell_str text);
 
 /* Does the text hold SHELL_ANY (or, with rel, anything not known)? */
 bool shell_str_unknown(struct shell_str s, bool rel);
 
-/* How much was walked: a command is one. */
+/* The length of the walk: a command is one. */
 unsigned shell_walk_steps(const struct shell_walk *w);
 
 #endif

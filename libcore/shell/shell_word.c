@@ -31,8 +31,8 @@ bool shell_mode_quoted(enum shell_mode mode)
 			 1U << MODE_REGEX | 1U << MODE_SUBSCRIPT));
 }
 
-/* @(a|b) and its like, which [[ ]] takes whatever extglob says. Where no pattern
- * is due "!(" is a negation. */
+/* @(a|b) and similar, which [[ ]] accepts whatever extglob says. Where no
+ * pattern can stand "!(" is a negation. */
 static bool in_extglob(const struct shell_parser *p, int c, unsigned *nest)
 {
 	char before = p->pos ? p->text[p->pos - 1] : ' ';
@@ -49,7 +49,7 @@ static bool in_extglob(const struct shell_parser *p, int c, unsigned *nest)
 	return true;
 }
 
-/* Blanks, newline and what operators are made of. */
+/* Is it a blank, a newline or a character of operators? */
 static bool is_meta(int c)
 {
 	switch (c) {
@@ -69,8 +69,8 @@ static bool is_meta(int c)
 	}
 }
 
-/* What ends a word of a mode, whatever is open, and where nothing is; and what
- * opens and closes: one more that closes ends it, too. */
+/* The ends of a word by mode: in any case, and where nothing is open; and the
+ * characters that open and close: a closing one too many also ends the word. */
 static const struct {
 	char end, stop, open, close;
 } modes[] = {
@@ -88,7 +88,7 @@ static const struct {
 	[MODE_REGEX] = {0, 0, '(', ')'},
 };
 
-/* nest: open parentheses or brackets since the word began. */
+/* nest: parentheses or brackets open since the word began. */
 static bool ends(
 	struct shell_parser *p, enum shell_mode mode, int c, unsigned *nest)
 {
@@ -144,7 +144,7 @@ static struct shell_part *double_quoted(
 		return NULL;
 	part->u.parts = shell_word_parts(w);
 	/* Shells count such brackets differently, and a backquote is printed as
-	 * some. */
+	 * $(). */
 	if (mode >= MODE_SLICE)
 		for (size_t i = start; i < p->pos; i++)
 			if (strchr("()[]`", p->text[i]) && p->text[i])
@@ -153,8 +153,8 @@ static struct shell_part *double_quoted(
 	return part;
 }
 
-/* Inside "${x-…}" a single quote is a letter to some shells, and shields a
- * brace in others: only what means the same to all is taken. */
+/* Inside "${x-…}" a single quote is a letter to some shells and shields a brace
+ * in others: only text that means the same to all is accepted. */
 static bool quote_is_plain(struct shell_parser *p)
 {
 	for (size_t i = p->pos + 1; i < p->len; i++) {
@@ -181,7 +181,8 @@ static bool escapes(enum shell_mode mode, int c)
 	return c == '$' || c == '`' || c == '\\';
 }
 
-/* At a backslash; NULL when it is an ordinary character here. */
+/* Reads an escape at a backslash; NULL when the backslash is an ordinary
+ * character here. */
 static struct shell_part *escape(struct shell_parser *p, enum shell_mode mode)
 {
 	size_t start = p->pos;
@@ -207,7 +208,7 @@ static struct shell_part *escape(struct shell_parser *p, enum shell_mode mode)
 	return part;
 }
 
-/* ~ and ~user at a word's start, and after = and : where values are. */
+/* Reads ~ and ~user at a word's beginning, and behind = and : in values. */
 static struct shell_part *tilde(struct shell_parser *p, enum shell_mode mode)
 {
 	const char *ends = mode == MODE_BRACE ? "}/:" : " \t\n;&|<>()/:";
@@ -246,7 +247,7 @@ static bool tilde_place(
 	       (last->p[last->n - 1] == '=' || last->p[last->n - 1] == ':');
 }
 
-/* One part that is not a literal run, or NULL when c is literal here. */
+/* Reads one part that is no literal run; NULL when c is literal here. */
 static struct shell_part *special(struct shell_parser *p, enum shell_mode mode,
 	const struct parts *list, int c)
 {
@@ -282,7 +283,7 @@ static struct shell_part *special(struct shell_parser *p, enum shell_mode mode,
 			return NULL;
 		if (mode == MODE_PLAIN)
 			return shell_procsub(p);
-		/* bash runs it there, too, or looks for its end at least. */
+		/* bash runs it there, too, or at least looks for its end. */
 		if (((mode >= MODE_BRACE && mode <= MODE_PATTERNDQ) ||
 			    mode == MODE_REGEX) &&
 			shell_is(p, D_BASH))
@@ -294,8 +295,8 @@ static struct shell_part *special(struct shell_parser *p, enum shell_mode mode,
 	}
 }
 
-/* Adds text[start..pos) to the literal at the list's end: in place, or by a
- * copy where a continuation tore it apart. */
+/* Adds text[start..pos) to the last literal: in place, or by a copy where a
+ * continuation split it. */
 static void literal_run(
 	struct shell_parser *p, struct parts *list, size_t start)
 {
@@ -323,7 +324,7 @@ static void literal_run(
 		part->span.len = (uint32_t)p->pos - part->span.start;
 }
 
-/* Bytes that are literal in every mode and end no word. */
+/* Is the byte literal in every mode, and ends no word? */
 static bool is_dull(char c)
 {
 	return chr_name(c) || c == '.' || c == ',' || c == '+' || c == '%' ||

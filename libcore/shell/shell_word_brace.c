@@ -31,8 +31,7 @@ struct brace {
 	unsigned ncommas;
 };
 
-/* Only characters of unquoted literals are seen: 0 for any other part, -1 at
- * the end. */
+/* The character of an unquoted literal; 0 for any other part, -1 at the end. */
 static int look(const struct place *at)
 {
 	if (!at->part)
@@ -52,7 +51,7 @@ static void step(struct place *at)
 	at->at = 0;
 }
 
-/* From a '{' to its '}'; false when it has none. */
+/* Finds the '}' of a '{'; false when there is none. */
 static bool match(struct shell_parser *p, struct place open, struct brace *b)
 {
 	struct place at = open;
@@ -110,8 +109,8 @@ static void copy_range(struct shell_parser *p, struct place from,
 	}
 }
 
-/* Before + [from, to) or text + after, as a word; a text that is nowhere is a
- * number. */
+/* Makes a word of before + [from, to), or text, + after; a text outside of the
+ * source is a number. */
 static struct shell_word *build(struct shell_parser *p,
 	const struct shell_word *w, const struct brace *b, struct place from,
 	struct place to, const struct shell_str *text)
@@ -142,7 +141,7 @@ static struct shell_word *build(struct shell_parser *p,
 	return out;
 }
 
-/* {a..b} and {a..b..step}: the text between, when it is one literal. */
+/* The text in {a..b} or {a..b..step}, when it is one literal. */
 static bool range_text(const struct brace *b, struct shell_str *out)
 {
 	if (b->open.part != b->close.part)
@@ -180,7 +179,7 @@ static struct shell_word *range_word(struct shell_parser *p,
 	return build(p, w, b, b->open, b->open, &s);
 }
 
-/* NULL without error: the text is no range, and stays as it is. */
+/* Expands a range. NULL without an error: the text is no range, and stays. */
 static struct shell_word *range(struct shell_parser *p,
 	const struct shell_word *w, const struct brace *b, struct shell_str s)
 {
@@ -216,7 +215,8 @@ static struct shell_word *range(struct shell_parser *p,
 		return shell_fail(p, -ENOTSUP, p->tok_at,
 			"brace range over more than letters");
 	by = by < 0 ? -by : by ? by : 1;
-	/* The ends, which rules may speak of, and what lies between. */
+	/* The two ends, which rules may name, and one word for the numbers
+	 * between. */
 	many = (from < to ? to - from : from - to) / by;
 	if (many >= SHELL_MAX_BRACES && many < RANGE_MAX && from >= 0 &&
 		to >= 0) {
@@ -274,8 +274,8 @@ static struct shell_word *expand_one(
 	return NULL;
 }
 
-/* bash reads the words that come out anew: "$a{b,}" is $ab, "{~,x}/y" has a
- * tilde, "{$,}a" a variable. Words whose parts would be others are refused. */
+/* bash reads the resulting words anew: "$a{b,}" is $ab, "{~,x}/y" has a tilde,
+ * "{$,}a" a variable. Words whose parts would change are refused. */
 static bool is_reread(const struct shell_word *w)
 {
 	char before = 0;

@@ -13,7 +13,7 @@ static bool is_special(int c)
 	return c > 0 && strchr("@*#?-$!", c);
 }
 
-/* The name after "${", "${#" or "${!". */
+/* Reads the name after "${", "${#" or "${!". */
 static bool read_name(struct shell_parser *p, struct shell_param *param)
 {
 	int c = shell_peek(p);
@@ -43,7 +43,7 @@ static bool read_name(struct shell_parser *p, struct shell_param *param)
 	return true;
 }
 
-/* "${#": the length of something, or the parameter "#" itself. */
+/* Reads "${#": the length of something, or the parameter "#" itself. */
 static void read_length(struct shell_parser *p, struct shell_param *param)
 {
 	size_t hash = p->pos;
@@ -67,7 +67,7 @@ static void read_length(struct shell_parser *p, struct shell_param *param)
 	}
 }
 
-/* "${!": bash's indirection, or the parameter "!" itself. */
+/* Reads "${!": bash's indirection, or the parameter "!" itself. */
 static void read_bang(struct shell_parser *p, struct shell_param *param)
 {
 	size_t bang = p->pos;
@@ -133,9 +133,9 @@ static void replace_op(
 	shell_skip(p);
 	param->op = SHELL_OP_REPLACE;
 	param->doubled = shell_eat(p, '/');
-	/* A quoted pattern's end is found as an unquoted one's: the quotes in
-	 * it shield '/' all the same. What a backslash stands before is one
-	 * character in every shell, but where it begins or ends something. */
+	/* Quotes shield '/' in a quoted pattern as in an unquoted one. A
+	 * backslash and the character behind it are one in every shell, unless
+	 * that character begins or ends something. */
 	for (size_t i = p->pos; quoted && i < p->len; i++) {
 		if (p->text[i] == '}')
 			break;
@@ -175,7 +175,7 @@ static void transform_op(struct shell_parser *p, struct shell_param *param)
 	shell_skip(p);
 }
 
-/* What follows the name. */
+/* Reads the operator behind the name. */
 static void read_op(
 	struct shell_parser *p, struct shell_param *param, enum shell_mode mode)
 {

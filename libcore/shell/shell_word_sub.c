@@ -22,8 +22,8 @@ static struct shell_part *cmdsub(struct shell_parser *p, size_t start)
 	return part;
 }
 
-/* The backquote's end. In single quotes within it the shells disagree on a
- * continuation; where double ones may hide where those are, too. */
+/* The backquote's end. The shells disagree on a continuation inside single
+ * quotes within it; double quotes may hide where those are. */
 static size_t backquote_end(struct shell_parser *p, size_t start)
 {
 	bool torn = false, quote = false, open = false, hidden = false;
@@ -117,7 +117,7 @@ struct shell_word *shell_arith(struct shell_parser *p)
 	shell_leave(p);
 	if (shell_peek(p) != ')')
 		return shell_fail(p, -EINVAL, p->pos, "missing ))");
-	/* bash counts no parenthesis behind a backslash. */
+	/* bash does not count a parenthesis behind a backslash. */
 	if (shell_peek2(p) != ')')
 		return memchr(p->text + start, '\\', p->pos - start) &&
 				       shell_is(p, D_BASH)
@@ -129,8 +129,8 @@ struct shell_word *shell_arith(struct shell_parser *p)
 	return w;
 }
 
-/* bash takes what does not close as )) for a subshell in a substitution; the
- * others do not go back. */
+/* In a substitution bash takes "((" without "))" as a subshell; the others do
+ * not go back. */
 static struct shell_part *arithsub(struct shell_parser *p, size_t start)
 {
 	size_t back = p->pos;
@@ -179,7 +179,8 @@ struct ansi {
 	size_t n;
 };
 
-/* Up to max digits of the base at a->i, into *value; how many there were. */
+/* Reads up to max digits of the base at a->i into *value; returns their
+ * number. */
 static unsigned ansi_digits(
 	struct ansi *a, unsigned base, unsigned max, uint32_t *value)
 {
@@ -216,7 +217,7 @@ static void ansi_number(struct ansi *a, unsigned base, unsigned max, bool utf)
 			a->to[a->n++] = a->p->text[from - 1];
 		return;
 	}
-	/* NUL ends the text, here and there with what is behind it. */
+	/* NUL ends the text: here, and in any shell together with the rest. */
 	if (!value && a->i < a->p->len && a->p->text[a->i] == '\'')
 		return;
 	bytes[0] = (char)(value & 0xff);
@@ -261,7 +262,8 @@ struct shell_part *shell_ansi(struct shell_parser *p, size_t start)
 	struct shell_part *part;
 	size_t room = 0;
 
-	/* Escaped quotes do not end it; no escape is longer than its text. */
+	/* An escaped quote does not end the text; no escape is longer than its
+	 * text. */
 	while (end && end[-1] == '\\') {
 		size_t slashes = 0;
 

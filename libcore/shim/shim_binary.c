@@ -22,7 +22,7 @@ enum {
 	OWN_CLASS = sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32,
 };
 
-/* e_ident is the same for both classes, and so is the place of e_machine. */
+/* e_ident, and the place of e_machine, are the same for both classes. */
 static int read_ident(int fd, ElfW(Ehdr) *h)
 {
 	if (pread(fd, h, sizeof *h, 0) != sizeof *h ||
@@ -33,7 +33,7 @@ static int read_ident(int fd, ElfW(Ehdr) *h)
 
 static bool wants_loader(int fd, const ElfW(Ehdr) *h)
 {
-	/* Of another class or byte order than ours, it is not looked at. */
+	/* A file of another class or byte order than ours is not looked at. */
 	if (h->e_ident[EI_CLASS] != OWN_CLASS ||
 		h->e_phentsize != sizeof(ElfW(Phdr)))
 		return false;

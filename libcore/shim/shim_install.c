@@ -19,7 +19,7 @@ bool shim_has_policy(const struct shim_root *r)
 	return fd >= 0;
 }
 
-/* What would stop it half-way, found before anything is changed. */
+/* Finds what would stop the install half-way, before anything is changed. */
 static int check_writable(const struct shim_root *r, struct diag *d)
 {
 	for (size_t i = 0; i < SHIM_PLACES; i++) {
@@ -47,7 +47,7 @@ static int take_lock(const struct shim_root *r, struct diag *d)
 		: diag_errno(d, -errno, "cannot lock the root");
 }
 
-/* Brings the names of every place to the disk. */
+/* Syncs the names of every place to the disk. */
 static int sync_places(const struct shim_root *r)
 {
 	for (size_t i = 0; i < SHIM_PLACES; i++)
@@ -80,7 +80,7 @@ static int put_policy(const struct shim_root *r, const struct shim_plan *plan,
 	return err ? diag_errno(d, err, "cannot write %s", r->record.policy) : 0;
 }
 
-/* May the binary be put where it is to go? */
+/* May the binary be put in its place? */
 static int check_binary_place(
 	const struct shim_root *r, enum shim_fate binary, struct diag *d)
 {
@@ -101,8 +101,8 @@ static int check_binary_place(
 	return -EEXIST;
 }
 
-/* All that was asked for, or nothing: a root in which one shell is guarded and
- * another is not is no guarded root. */
+/* Checks that every entry can be guarded, because a root in which only one of
+ * two shells is guarded is not guarded. */
 static int check_entries(const struct shim_root *r, struct diag *d)
 {
 	for (size_t i = 0; i < r->entry_count; i++) {
@@ -133,8 +133,8 @@ int shim_foresee(const struct shim_root *r, const struct shim_plan *plan,
 	return err ? err : binary == SHIM_MAKE;
 }
 
-/* Everything that a shim needs before there is one. The record goes first: it
- * tells the next run what this one has begun. */
+/* Makes everything that a shim needs. The record comes first, because it tells
+ * the next run what this one has begun. */
 static int lay_down(struct shim_root *r, const struct shim_plan *plan,
 	bool binary, struct diag *d)
 {
@@ -186,7 +186,8 @@ static int guard_entries(struct shim_root *r, struct diag *d)
 	return err ? err : sync_places(r);
 }
 
-/* A policy that someone has written since stays. */
+/* Is the policy as install wrote it? A policy that somebody has changed
+ * stays. */
 static bool policy_untouched(const struct shim_root *r)
 {
 	char text[160];
@@ -205,7 +206,8 @@ static bool policy_untouched(const struct shim_root *r)
 	return rest && strchr(use ? use : rest, '\n') == text + n - 1;
 }
 
-/* The last shim is gone: takes away what was made for it, the record last. */
+/* Removes what was made for the shims, when the last one is gone; the record
+ * comes last. */
 static int clear_away(struct shim_root *r, struct diag *d)
 {
 	const struct shim_record *rec = &r->record;
@@ -219,7 +221,7 @@ static int clear_away(struct shim_root *r, struct diag *d)
 		err = shim_remove(r, SHIM_RECORD);
 	if (err)
 		return diag_errno(d, err, "cannot take away what was installed");
-	/* Only when nothing else has come into them. */
+	/* Directories only go when they are empty. */
 	for (size_t i = ARRAY_SIZE(rec->made); i-- > 0;)
 		if (rec->made[i][0])
 			(void)shim_remove_dir(r, rec->made[i]);
@@ -249,8 +251,8 @@ static int restore_entries(struct shim_root *r, struct diag *d)
 	return err ? err : sync_places(r);
 }
 
-/* Back to what was there before: the shells that this run began with, and, where
- * nothing was installed before, all that it made. */
+/* Goes back to the state before: takes off the shims of this run and, where
+ * nothing was installed before, everything that it made. */
 static void roll_back(
 	struct shim_root *r, const bool *mine, bool first)
 {
@@ -269,7 +271,8 @@ static void roll_back(
 		(void)clear_away(r, NULL);
 		return;
 	}
-	/* A newer wardbox stays: the shims that were there lead to it. */
+	/* A newer wardbox stays, because the shims that were there lead to
+	 * it. */
 	(void)shim_binary_sum(r, &r->record.size, r->record.sum, NULL);
 	(void)shim_end_record(r, NULL);
 }

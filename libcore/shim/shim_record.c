@@ -65,8 +65,8 @@ int shim_record_write(const struct shim_record *r, struct buf *out)
 	return out->err;
 }
 
-/* Takes the next word of a line to out, %XX undone; the rest, or NULL when
- * there is none, it is too long or it is no such word. */
+/* Takes the next word of a line to out, with %XX decoded. Returns the rest;
+ * NULL when there is no such word, or it is too long. */
 static const char *take_word(const char *s, char *out, size_t size)
 {
 	size_t n = 0;
@@ -91,7 +91,7 @@ static const char *take_word(const char *s, char *out, size_t size)
 	return n ? s : NULL;
 }
 
-/* A path of the root: absolute and without "..". */
+/* Takes a path of the root: absolute and without "..". */
 static const char *take_path(const char *s, char *out)
 {
 	s = take_word(s, out, SHIM_PATH_MAX);
@@ -118,7 +118,7 @@ static const char *take_time(const char *s, struct timespec *t)
 	return s;
 }
 
-/* "made PATH" or "kept PATH". */
+/* Takes "made PATH" or "kept PATH". */
 static const char *take_fate(const char *s, bool *made, char *path)
 {
 	char word[8];

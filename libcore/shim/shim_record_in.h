@@ -39,11 +39,12 @@ struct shim_time {
 struct shim_record {
 	bool busy; /* an install or uninstall began and has not ended */
 	bool binary_made, policy_made;
-	/* What the binary was when it was put there: bytes, and SHA-256 in hex; ""
-	 * in a record that does not tell. */
+	/* The binary when it was installed: its size, and its SHA-256 in hex;
+	 * "" where an old record does not tell. */
 	uint64_t size;
 	char sum[65];
-	char binary[SHIM_PATH_MAX]; /* all paths are as seen within the root */
+	char binary[SHIM_PATH_MAX]; /* all paths are seen from within the
+				     * root */
 	char policy[SHIM_PATH_MAX];
 	char made[2][SHIM_PATH_MAX]; /* directories, outer first; "" for none */
 	char shell[SHIM_SHELLS_MAX][SHIM_PATH_MAX]; /* of the shims */
@@ -52,18 +53,19 @@ struct shim_record {
 	size_t time_count;
 };
 
-/* Both are pure. The writer gives 0 or the buffer's error; the reader 0,
- * -EINVAL or -E2BIG with d's line told, and fills *r in any case. */
+/* Pure functions. The writer returns 0 or the buffer's error; the reader 0,
+ * -EINVAL or -E2BIG with the line in d, and fills *r in any case. */
 int shim_record_write(const struct shim_record *r, struct buf *out);
 int shim_record_parse(
 	struct shim_record *r, const char *text, size_t n, struct diag *d);
 
 /* Reads the record at dirfd/path; -ENOENT; -EPERM when neither root nor the
- * caller owns it or others may write it. */
+ * caller owns it, or others may write it. */
 int shim_record_load(int dirfd, const char *path, struct shim_record *r,
 	struct diag *d);
 
-/* -E2BIG or -ENAMETOOLONG; a path that is there already is no error. */
+/* Adds a shell. -E2BIG or -ENAMETOOLONG; a path that is there already is no
+ * error. */
 int shim_record_add(struct shim_record *r, const char *shell);
 bool shim_record_has(const struct shim_record *r, const char *shell);
 void shim_record_drop(struct shim_record *r, const char *shell);

@@ -21,7 +21,7 @@ void shim_root_release(struct shim_root *r)
 	*r = SHIM_ROOT_INIT;
 }
 
-/* Part number i of those that end in NUL. */
+/* Part number i of NUL-ended parts. */
 static const char *part(const char *parts, unsigned i)
 {
 	while (i--)
@@ -146,7 +146,7 @@ static void read_target(struct shim_entry *e)
 	e->target[n > 0 ? n : 0] = '\0';
 }
 
-/* A write to a shell's name goes through its link. */
+/* A write to a shell's name goes through its link to the binary. */
 static bool binary_changed(const struct shim_root *r)
 {
 	char sum[65];
@@ -156,7 +156,7 @@ static bool binary_changed(const struct shim_root *r)
 	if (!r->recorded || !r->record.sum[0] ||
 		shim_binary_sum(r, &size, sum, &ours))
 		return false;
-	/* Where a package brings it, an upgrade is another one as well. */
+	/* If a package brings the binary, an upgrade brings another one. */
 	if (ours && !r->record.binary_made)
 		return false;
 	return size != r->record.size || !str_eq(sum, r->record.sum);
@@ -182,7 +182,7 @@ bool shim_root_sound(const struct shim_root *r)
 	return sound;
 }
 
-/* The kernel's name of fd, less that of the root: links are resolved in it. */
+/* The path of fd within the root, by the kernel, so with links resolved. */
 static int path_within(const struct shim_root *r, int fd, const char *given,
 	char out[static SHIM_PATH_MAX])
 {
@@ -196,7 +196,7 @@ static int path_within(const struct shim_root *r, int fd, const char *given,
 		rest && rest[0] == '/' ? rest : given);
 }
 
-/* Places that are one directory by two names count once. */
+/* Opens the places; one directory with two names counts once. */
 static int open_places(struct shim_root *r, struct diag *d)
 {
 	static const char names[SHIM_PLACES][16] = {
@@ -250,7 +250,7 @@ static void add_entries(struct shim_root *r, const char *const *shells)
 		}
 }
 
-/* Where wardbox is or will be. */
+/* Finds where wardbox is, or will be. */
 static int find_binary(struct shim_root *r, const char *bindir, struct diag *d)
 {
 	char dir[SHIM_PATH_MAX];

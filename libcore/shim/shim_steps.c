@@ -105,7 +105,7 @@ int shim_entry_prepare(const struct shim_entry *e)
 		return linkat(e->dir, e->name, e->dir, real, 0) ? -errno : 0;
 	if (e->state != SHIM_OVERWRITTEN)
 		return 0;
-	/* The newer shell takes the place of the original kept so far. */
+	/* The newer shell replaces the original that was kept so far. */
 	if (linkat(e->dir, e->name, e->dir, temp, 0) ||
 		renameat(e->dir, temp, e->dir, real))
 		return -errno;
@@ -144,7 +144,7 @@ int shim_entry_forget(const struct shim_entry *e)
 {
 	char real[SHIM_PATH_MAX];
 
-	/* What was put over the shim is newer than what was kept. */
+	/* A file that overwrote the shim is newer than the kept original. */
 	if (e->state != SHIM_HALF && e->state != SHIM_OVERWRITTEN)
 		return 0;
 	return remove_name(e->dir, original(real, e->name));
@@ -159,7 +159,8 @@ static int add_made(struct shim_root *r, const char *path)
 	return str_copy(r->record.made[i], SHIM_PATH_MAX, path);
 }
 
-/* An empty directory without a record: a run was killed between the two. */
+/* Takes over an empty directory without a record: a run was killed between the
+ * two. */
 static int claim_empty(struct shim_root *r, const char *path)
 {
 	(void)shim_remove(r, SHIM_RECORD);
@@ -183,7 +184,7 @@ static int make_dir(struct shim_root *r, const char *path)
 	parent = shim_open_parent(r, path, name);
 	if (parent < 0)
 		return parent;
-	/* Each user's shell reads the policy in it. */
+	/* Every user's shell must be able to read the policy there. */
 	mask = umask(022);
 	err = mkdirat(parent, name, 0755) ? -errno : 0;
 	umask(mask);

@@ -81,7 +81,7 @@ int shim_end_record(struct shim_root *r, struct diag *d)
 	for (size_t i = 0; i < rec->time_count; i++)
 		(void)time_now(r, rec->time[i].path, &rec->time[i].after);
 	err = shim_save_record(r, d);
-	/* Its own directory has changed once more by that. */
+	/* Writing the record has changed its own directory once more. */
 	for (size_t i = 0; i < rec->time_count && !err; i++)
 		set_time(r, rec->time[i].path, &rec->time[i].after);
 	return err;

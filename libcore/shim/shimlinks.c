@@ -32,17 +32,18 @@ bool shim_is_shell(const char *name)
 	return false;
 }
 
-/* What is being looked for, and what must not be found. */
+/* A search: what is looked for, and what must not be found. */
 struct search {
 	const char *called;
 	char name[SHIM_NAME_MAX]; /* of the shell */
-	struct stat self;	  /* once it was asked for, */
-	int known;		  /* and 1; -1 where nobody could tell */
+	struct stat self;	  /* set when first asked for, */
+	int known;		  /* and then 1; -1 where it could not be found
+				   * out */
 	char *out;
 	size_t size;
 };
 
-/* Which file is wardbox? Before /proc is mounted its own link tells. */
+/* Finds wardbox's own file; before /proc is mounted, by its link. */
 static int find_self(const char *called, struct stat *self)
 {
 	if (!stat("/proc/self/exe", self))
@@ -57,7 +58,7 @@ static bool same(const struct stat *a, const struct stat *b)
 	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-/* What of this program's file was loaded. */
+/* The size of the loaded part of this program's file. */
 static off_t loaded(void)
 {
 	const ElfW(Phdr) *p = (const void *)getauxval(AT_PHDR);
@@ -71,8 +72,9 @@ static off_t loaded(void)
 	return end;
 }
 
-/* A smaller file is another: most shells are, and to look at oneself in /proc
- * is what a new process pays most for. */
+/* Is the file wardbox? A smaller file is not, as most shells are; that saves a
+ * look at this process in /proc, which is the most expensive part of a new
+ * process. */
 static bool is_shim(struct search *s, const struct stat *st)
 {
 	if (st->st_size < loaded())
@@ -82,7 +84,7 @@ static bool is_shim(struct search *s, const struct stat *st)
 	return s->known < 0 || same(st, &s->self);
 }
 
-/* Is path a shell? It goes to s->out then. */
+/* Is path a shell? Then it goes to s->out. */
 static bool take(struct search *s, const char *path, bool *there)
 {
 	struct stat st;
@@ -93,8 +95,8 @@ static bool take(struct search *s, const char *path, bool *there)
 		!str_copy(s->out, s->size, path);
 }
 
-/* Moves path one link further; false at its end. Nothing is folded away: ".."
- * behind a linked directory is the kernel's to know. */
+/* Moves path one link further; false at its end. ".." is left in the path,
+ * because only the kernel knows where it leads behind a link. */
 static bool follow(char *path, size_t size)
 {
 	char target[LENGTH_MAX];
@@ -116,8 +118,7 @@ static int add_real(char *path, size_t size)
 	return str_copy(path + n, size - n, ".real");
 }
 
-/* Takes PATH.real; when that is a link to another shim, what that one stands
- * over. */
+/* Takes PATH.real; if that is a link to another shim, that shim's original. */
 static bool take_real(struct search *s, const char *path)
 {
 	char at[LENGTH_MAX], real[LENGTH_MAX];
@@ -133,7 +134,7 @@ static bool take_real(struct search *s, const char *path)
 			return false;
 		if (take(s, real, &there))
 			return true;
-		/* Behind what is no shim there is nobody's original. */
+		/* A file that is no shim has no original. */
 		if (there)
 			memcpy(at, real, sizeof at);
 		else if (stat(at, &st) || !is_shim(s, &st))
@@ -144,7 +145,7 @@ static bool take_real(struct search *s, const char *path)
 	return false;
 }
 
-/* DIR/NAME.real, or DIR/NAME itself. */
+/* Takes DIR/NAME.real, or DIR/NAME itself. */
 static bool take_in(struct search *s, const char *dir, bool original)
 {
 	char path[LENGTH_MAX];
@@ -168,14 +169,15 @@ static bool take_recorded(struct search *s, const char *record)
 	return false;
 }
 
-/* The shell's name and, when one was given, its directory. */
+/* Splits the name: the shell's name and, when given, its directory. */
 static int split(const char *called, char *name, size_t name_size, char *dir,
 	size_t dir_size)
 {
 	const char *base;
 	size_t n;
 
-	/* A login shell's mark stands before all of it or before the name. */
+	/* A login shell's '-' stands before the whole word, or before the
+	 * name. */
 	called += called[0] == '-' && strchr(called, '/');
 	base = path_base(called);
 	dir[0] = '\0';
@@ -194,7 +196,7 @@ static int split(const char *called, char *name, size_t name_size, char *dir,
 		memcpy(name, base, n);
 		name[n] = '\0';
 	}
-	/* Called by any other name, it is sh that is meant. */
+	/* Under any other name wardbox stands in for sh. */
 	if (n >= name_size || !shim_is_shell(name))
 		return str_copy(name, name_size, "sh");
 	return 0;
@@ -221,7 +223,8 @@ static bool search(struct search *s, const char *dir, const char *record)
 	return false;
 }
 
-/* Is the last part a shell's name, perhaps with a login's mark or .real? */
+/* Is the last part the name of a shell, perhaps with a login's '-' or with
+ * .real? */
 static bool names_shell(const char *path)
 {
 	char name[SHIM_NAME_MAX];
@@ -239,7 +242,7 @@ static bool names_shell(const char *path)
 	return shim_is_shell(name);
 }
 
-/* The shell's name on the way from a link to this program. */
+/* The shell's name, on the way from a link to this program. */
 static bool find_name(const char *link, char path[static LENGTH_MAX])
 {
 	struct stat self, st;
@@ -262,10 +265,11 @@ int shim_called(
 		return str_copy(out, size, argv0);
 	if (execfn && find_name(execfn, path))
 		return str_copy(out, size, path);
-	/* Else it is a script, or wardbox under its own name: the words tell. */
+	/* Otherwise it is a script, or wardbox under its own name: the words
+	 * decide. */
 	if (names_shell(argv0))
 		return str_copy(out, size, argv0);
-	/* What a script names may be such a link, too: "#!/bin/rbash". */
+	/* A script may name such a link, too: "#!/bin/rbash". */
 	return strchr(argv0, '/') && find_name(argv0, path)
 		? str_copy(out, size, path)
 		: -ENOENT;
@@ -282,7 +286,8 @@ int shim_real(const char *called, const char *record, char *out, size_t size,
 		return diag_errno(d, err, "%.80s", called);
 	if (!record)
 		record = SHIM_RECORD;
-	/* Twice, as an install may be renaming them right now. */
+	/* Searches twice, because an install may be renaming the files right
+	 * now. */
 	if (search(&s, dir, record) || search(&s, dir, record))
 		return 0;
 	if (s.known < 0)

@@ -75,14 +75,14 @@ enum dirs_verb dirs_parse(const char *line, char *word, size_t size)
 }
 
 /* The logical name of the state's directory. */
-static const char *here(const struct state *s)
+static const char *logical_name(const struct state *s)
 {
 	return s->pwd ? s->pwd : s->cwd ? s->cwd : "/";
 }
 
 /* The place that a word counts from the top of the stack, +N, or from its end,
  * -N. -EINVAL when it does neither, -ERANGE when there is no such place. */
-static int place(const struct state *s, const char *word, size_t *at)
+static int place_of(const struct state *s, const char *word, size_t *at)
 {
 	uint64_t n;
 
@@ -97,7 +97,7 @@ static int place(const struct state *s, const char *word, size_t *at)
 
 static const char *at_place(const struct state *s, size_t at)
 {
-	return at ? s->dirs[at - 1] : here(s);
+	return at ? s->dirs[at - 1] : logical_name(s);
 }
 
 /* Expands "~", "~/x", "~user/x" to out; other words are copied. */
@@ -131,7 +131,7 @@ int dirs_target(const struct state *s, enum dirs_verb verb, const char *word,
 	int err;
 
 	out[0] = '\0';
-	err = verb == DIRS_CD ? -EINVAL : place(s, word, &at);
+	err = verb == DIRS_CD ? -EINVAL : place_of(s, word, &at);
 	if (err == -ERANGE)
 		return diag_fail(d, err,
 			"%s: %s: directory stack index out of range",
@@ -162,12 +162,12 @@ int dirs_target(const struct state *s, enum dirs_verb verb, const char *word,
 			return err;
 	}
 	if (!err)
-		err = path_normal(out, size, here(s), named);
+		err = path_normal(out, size, logical_name(s), named);
 	return err ? diag_errno(d, err, "cd: %s", word) : 0;
 }
 
 /* Enters the directory called path into the state, if it can be entered. */
-static int enter(struct state *s, const char *path, struct diag *d)
+static int enter_dir(struct state *s, const char *path, struct diag *d)
 {
 	const int flags = O_PATH | O_DIRECTORY;
 	char real[STATE_PATH_MAX];
@@ -187,7 +187,7 @@ static int enter(struct state *s, const char *path, struct diag *d)
 			    : path_of_fd(fd, real, sizeof real);
 	if (err)
 		return diag_errno(d, err, "cd: %s", path);
-	err = state_path(&s->old, here(s));
+	err = state_path(&s->old, logical_name(s));
 	if (!err)
 		err = state_path(&s->cwd, real);
 	if (!err)
@@ -195,7 +195,7 @@ static int enter(struct state *s, const char *path, struct diag *d)
 	return err;
 }
 
-static int list(struct state *s, const char *word, struct buf *said)
+static int list_stack(struct state *s, const char *word, struct buf *said)
 {
 	bool numbers = str_eq(word, "-v"), lines = numbers || str_eq(word, "-p");
 	size_t at;
@@ -205,7 +205,7 @@ static int list(struct state *s, const char *word, struct buf *said)
 			free(state_take(s, 0));
 		return 0;
 	}
-	if (place(s, word, &at) == 0) {
+	if (place_of(s, word, &at) == 0) {
 		buf_addf(said, "%s\n", at_place(s, at));
 		return said->err;
 	}
@@ -219,7 +219,7 @@ static int list(struct state *s, const char *word, struct buf *said)
 }
 
 /* Rotates the stack after pushd +N; `before` was the top. */
-static void rotate(struct state *s, size_t times, char *before)
+static void rotate_stack(struct state *s, size_t times, char *before)
 {
 	while (times--) {
 		char *top = s->dirs[0];
@@ -237,15 +237,15 @@ int dirs_apply(struct state *s, enum dirs_verb verb, const char *word,
 {
 	autofree char *target = malloc(STATE_PATH_MAX), *before = NULL;
 	size_t at = 0;
-	bool counts = place(s, word, &at) == 0;
+	bool counts = place_of(s, word, &at) == 0;
 	int err = !target ? -ENOMEM
 			  : dirs_target(s, verb, word, home, target,
 				    STATE_PATH_MAX, d);
 
 	if (err || verb == DIRS_LIST)
-		return err ? err : list(s, word, said);
-	before = strdup(here(s));
-	err = !before ? -ENOMEM : *target ? enter(s, target, d) : 0;
+		return err ? err : list_stack(s, word, said);
+	before = strdup(logical_name(s));
+	err = !before ? -ENOMEM : *target ? enter_dir(s, target, d) : 0;
 	if (err)
 		return err;
 	if (verb == DIRS_CD) {
@@ -254,15 +254,15 @@ int dirs_apply(struct state *s, enum dirs_verb verb, const char *word,
 		return said->err;
 	}
 	if (counts && verb == DIRS_PUSHD) {
-		rotate(s, at, before);
+		rotate_stack(s, at, before);
 		before = NULL;
-		return list(s, "", said);
+		return list_stack(s, "", said);
 	}
 	if (verb == DIRS_POPD || !*word)
 		free(state_take(s, at ? at - 1 : 0));
 	if (verb == DIRS_PUSHD)
 		err = state_push(s, before);
-	return err ? err : list(s, "", said);
+	return err ? err : list_stack(s, "", said);
 }
 
 void dirs_name(struct state *s, const char *pwd)

@@ -85,7 +85,7 @@ static void fill_table(const struct env *e, size_t from)
 	}
 }
 
-static int grow(struct env *e)
+static int grow_vector(struct env *e)
 {
 	size_t cap = e->cap ? e->cap * 2 : 32;
 	char **grown = calloc(cap, sizeof *grown + 2 * sizeof(uint32_t));
@@ -102,14 +102,14 @@ static int grow(struct env *e)
 }
 
 /* Takes pair over into a slot. Frees it on failure. */
-static int store(struct env *e, size_t slot, char *pair)
+static int store_pair(struct env *e, size_t slot, char *pair)
 {
 	if (slot < e->count) {
 		free(e->vec[slot]);
 		e->vec[slot] = pair;
 		return 0;
 	}
-	if (e->count + 2 > e->cap && grow(e)) {
+	if (e->count + 2 > e->cap && grow_vector(e)) {
 		free(pair);
 		return -ENOMEM;
 	}
@@ -127,7 +127,7 @@ int env_put(struct env *e, const char *pair)
 	if (!n || !pair[n])
 		return -EINVAL;
 	copy = strdup(pair);
-	return copy ? store(e, slot_of(e, pair, n), copy) : -ENOMEM;
+	return copy ? store_pair(e, slot_of(e, pair, n), copy) : -ENOMEM;
 }
 
 int env_add(struct env *e, const char *pair)
@@ -138,7 +138,7 @@ int env_add(struct env *e, const char *pair)
 	if (!n || !pair[n])
 		return 0;
 	copy = strdup(pair);
-	return copy ? store(e, e->count, copy) : -ENOMEM;
+	return copy ? store_pair(e, e->count, copy) : -ENOMEM;
 }
 
 int env_set(struct env *e, const char *name, const char *value)
@@ -154,11 +154,11 @@ int env_set(struct env *e, const char *name, const char *value)
 	memcpy(pair, name, n);
 	pair[n] = '=';
 	memcpy(pair + n + 1, value, m + 1);
-	return store(e, slot_of(e, pair, n), pair);
+	return store_pair(e, slot_of(e, pair, n), pair);
 }
 
 /* Notes that only the first count strings are left. */
-static void shrunk(struct env *e, size_t count)
+static void note_shrunk(struct env *e, size_t count)
 {
 	e->count = count;
 	e->vec[count] = NULL;
@@ -176,7 +176,7 @@ void env_unset(struct env *e, const char *name)
 	free(e->vec[i]);
 	memmove(e->vec + i, e->vec + i + 1,
 		(e->count - i) * sizeof *e->vec);
-	shrunk(e, e->count - 1);
+	note_shrunk(e, e->count - 1);
 }
 
 void env_filter(struct env *e, env_keeps *keeps, void *ctx)
@@ -190,7 +190,7 @@ void env_filter(struct env *e, env_keeps *keeps, void *ctx)
 			free(e->vec[i]);
 	}
 	if (kept < e->count)
-		shrunk(e, kept);
+		note_shrunk(e, kept);
 }
 
 int env_copy(struct env *e, char *const *vec)

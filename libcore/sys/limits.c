@@ -135,7 +135,7 @@ void limits_release(struct limits *l)
 }
 
 /* Lowers a limit; never raises one. */
-static int lower(int resource, uint64_t soft, uint64_t hard)
+static int lower_limit(int resource, uint64_t soft, uint64_t hard)
 {
 	/* The kernel's struct; C libraries have different ones. */
 	struct {
@@ -161,7 +161,7 @@ static int no_cores(void)
 	const uint64_t one[2] = {1, 1};
 
 	return syscall(__NR_prlimit64, 0, RLIMIT_CORE, one, NULL) < 0 ?
-		       lower(RLIMIT_CORE, 0, 0) :
+		       lower_limit(RLIMIT_CORE, 0, 0) :
 		       0;
 }
 
@@ -174,13 +174,13 @@ int limits_enter(const struct limits *l)
 	if (err == 0 && !s->cores)
 		err = no_cores();
 	if (err == 0 && s->cpu_ns)
-		err = lower(RLIMIT_CPU, cpu + 1, cpu + 2);
+		err = lower_limit(RLIMIT_CPU, cpu + 1, cpu + 2);
 	if (err == 0 && s->files)
-		err = lower(RLIMIT_NOFILE, s->files, s->files);
+		err = lower_limit(RLIMIT_NOFILE, s->files, s->files);
 	if (err == 0 && s->fsize)
-		err = lower(RLIMIT_FSIZE, s->fsize, s->fsize);
+		err = lower_limit(RLIMIT_FSIZE, s->fsize, s->fsize);
 	if (err == 0 && l->nproc)
-		err = lower(RLIMIT_NPROC, l->nproc, l->nproc);
+		err = lower_limit(RLIMIT_NPROC, l->nproc, l->nproc);
 	/* There is no rlimit for memory: address space and data count
 	 * reservations, and sanitizers and runtimes reserve terabytes and touch
 	 * little. */
@@ -233,7 +233,7 @@ static void add_cpu(struct limits *l, struct limits_tree *t)
 	l->cpu_seen = t->cpu_ns;
 }
 
-static void look(struct limits *l, bool last)
+static void look_at_tree(struct limits *l, bool last)
 {
 	bool killed = false, mem = by_watchdog(l, LIMITS_MEM);
 	struct limits_tree t;
@@ -276,7 +276,7 @@ enum limits_kind limits_check(struct limits *l, bool last)
 		l->hit = LIMITS_WALL;
 	} else if (needs_looks(l) &&
 		   (last || now - l->look_ns >= l->pause_ns)) {
-		look(l, last);
+		look_at_tree(l, last);
 		l->look_ns = now;
 	}
 	return l->hit;

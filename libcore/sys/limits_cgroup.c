@@ -145,12 +145,12 @@ static void remove_group(struct limits *l, unsigned i)
 
 /* A bound on tasks: threads are tasks, too, and may be many; a fork bomb has
  * more. */
-static uint64_t backstop(const struct limits *l)
+static uint64_t task_bound(const struct limits *l)
 {
 	return 4ULL * limits_forks(l->spec.procs);
 }
 
-static bool set2(struct limits *l)
+static bool set_v2(struct limits *l)
 {
 	int dir = l->group[0];
 
@@ -162,7 +162,8 @@ static bool set2(struct limits *l)
 		l->how[LIMITS_MEM] = LIMITS_BY_CGROUP2;
 	}
 	if (!l->spec.tasks && l->spec.procs &&
-		write_number(dir, "pids.max", backstop(l)) < 0 && !l->spec.mem)
+		write_number(dir, "pids.max", task_bound(l)) < 0 &&
+			!l->spec.mem)
 		return false;
 	if (l->spec.tasks) {
 		if (write_number(dir, "pids.max", l->spec.tasks) < 0)
@@ -177,7 +178,7 @@ static bool set2(struct limits *l)
 /* Makes a group of version 2, at the own group or above: a group that holds
  * processes cannot hand out controllers, those above it usually do. own:
  * /proc/self/cgroup. */
-static bool make2(struct limits *l, const char *own)
+static bool make_v2(struct limits *l, const char *own)
 {
 	const char *base = "/sys/fs/cgroup";
 	char path[1024];
@@ -193,10 +194,10 @@ static bool make2(struct limits *l, const char *own)
 		if (make_group(l, 0, base, path) == 0) {
 			/* If nobody handed controllers out, as on a machine
 			 * without a manager, this process does. */
-			if (set2(l) ||
+			if (set_v2(l) ||
 				(write_at(l->parent[0], "cgroup.subtree_control",
 					 "+memory +pids") == 0 &&
-					set2(l)))
+					set_v2(l)))
 				return true;
 			remove_group(l, 0);
 			l->how[LIMITS_MEM] = l->how[LIMITS_TASKS] =
@@ -208,7 +209,7 @@ static bool make2(struct limits *l, const char *own)
 	}
 }
 
-static bool make1(struct limits *l, const char *own, unsigned i,
+static bool make_v1(struct limits *l, const char *own, unsigned i,
 	const char *controller)
 {
 	char base[64], path[1024];
@@ -222,9 +223,9 @@ static bool make1(struct limits *l, const char *own, unsigned i,
 	       make_group(l, i, base, "") == 0;
 }
 
-static void set1(struct limits *l, const char *own)
+static void set_v1(struct limits *l, const char *own)
 {
-	if (l->spec.mem && make1(l, own, MEMORY, "memory")) {
+	if (l->spec.mem && make_v1(l, own, MEMORY, "memory")) {
 		int dir = l->group[MEMORY];
 
 		if (write_number(dir, "memory.limit_in_bytes", l->spec.mem) ==
@@ -235,12 +236,12 @@ static void set1(struct limits *l, const char *own)
 			l->how[LIMITS_MEM] = LIMITS_BY_CGROUP1;
 		}
 	}
-	if (!l->spec.tasks && l->spec.procs && make1(l, own, PIDS, "pids"))
-		write_number(l->group[PIDS], "pids.max", backstop(l));
-	if (l->spec.tasks && make1(l, own, PIDS, "pids") &&
+	if (!l->spec.tasks && l->spec.procs && make_v1(l, own, PIDS, "pids"))
+		write_number(l->group[PIDS], "pids.max", task_bound(l));
+	if (l->spec.tasks && make_v1(l, own, PIDS, "pids") &&
 		write_number(l->group[PIDS], "pids.max", l->spec.tasks) == 0)
 		l->how[LIMITS_TASKS] = LIMITS_BY_CGROUP1;
-	if (l->spec.cpu_ns && make1(l, own, CPU, "cpuacct"))
+	if (l->spec.cpu_ns && make_v1(l, own, CPU, "cpuacct"))
 		l->how[LIMITS_CPU] = LIMITS_BY_CGROUP1;
 	for (unsigned i = 0; i < LIMITS_GROUPS; i++)
 		if (l->group[i] >= 0)
@@ -260,10 +261,10 @@ void limits_cgroup_make(struct limits *l)
 		return;
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	BUF_PRINT(l->name, "wardbox-%d-%lx", (int)getpid(), now.tv_nsec);
-	if (make2(l, buf_str(&own)))
+	if (make_v2(l, buf_str(&own)))
 		l->version = 2;
 	else
-		set1(l, buf_str(&own));
+		set_v1(l, buf_str(&own));
 }
 
 void limits_cgroup_remove(struct limits *l)

@@ -220,7 +220,7 @@ static bool is_among(const struct buf *pids, uint32_t pid)
 }
 
 /* Removes others from pids. */
-static void without(struct buf *pids, const struct buf *others)
+static void remove_others(struct buf *pids, const struct buf *others)
 {
 	size_t n = pids->len / sizeof(uint32_t), kept = 0;
 
@@ -252,7 +252,7 @@ void limits_other(struct buf *others, pid_t pid, bool is)
 	if (is)
 		put_pid(others, number);
 	else
-		without(others, &one);
+		remove_others(others, &one);
 }
 
 static int look_at_tree(struct limits_tree *out, bool memory,
@@ -268,7 +268,7 @@ static int look_at_tree(struct limits_tree *out, bool memory,
 	if (!has_children())
 		return 0;
 	err = add_children(&pids, (uint32_t)getpid(), &own, NULL, &text);
-	without(&pids, others);
+	remove_others(&pids, others);
 	for (size_t i = 0; err == 0 && i < pids.len / sizeof(uint32_t); i++) {
 		uint32_t pid = get_pid(&pids, i);
 
@@ -290,7 +290,7 @@ unsigned limits_left(const struct buf *others, pid_t *first, char name[static 16
 	if (!has_children())
 		return 0;
 	add_children(&pids, (uint32_t)getpid(), &tasks, NULL, &text);
-	without(&pids, others);
+	remove_others(&pids, others);
 	for (size_t i = 0; i < pids.len / sizeof(uint32_t); i++) {
 		uint32_t pid = get_pid(&pids, i);
 		char *from, *to;
@@ -384,7 +384,8 @@ unsigned limits_user_tasks(void)
 }
 
 /* Reads all facts of one process; false when it has ended. */
-static bool describe(uint32_t pid, struct limits_process *p, struct buf *text)
+static bool describe_process(
+	uint32_t pid, struct limits_process *p, struct buf *text)
 {
 	const uint64_t boot =
 		clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_BOOTTIME);
@@ -416,7 +417,7 @@ int limits_descendants(pid_t root, limits_each *each, void *ctx)
 		struct limits_process p;
 
 		add_children(&pids, pid, &tasks, NULL, &text);
-		if (describe(pid, &p, &text))
+		if (describe_process(pid, &p, &text))
 			err = each(ctx, &p);
 	}
 	return err;
@@ -493,7 +494,7 @@ int limits_sweep(const struct buf *others)
 			&text);
 		if (!pids.len)
 			scan_children(&pids, &text);
-		without(&pids, others);
+		remove_others(&pids, others);
 		/* The processes that are left are others. */
 		if (!pids.len && !err && others && others->len)
 			return 0;

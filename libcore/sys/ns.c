@@ -91,7 +91,7 @@ int ns_loopback(void)
 }
 
 /* Goes up to where ".." leads no further. */
-static int climb(void)
+static int climb_up(void)
 {
 	struct stat here, above;
 
@@ -118,7 +118,7 @@ static int leave_root(int root)
 		i++;
 	if (i == ARRAY_SIZE(inner) || fchdir(root) < 0)
 		return -errno;
-	err = climb();
+	err = climb_up();
 	return err < 0 || chroot(".") == 0 ? err : -errno;
 }
 

@@ -44,7 +44,7 @@ enum { PATIENCE_MS = 10000 };
 
 /* Waits for the answer. A feature that hangs does not work; a busy machine gets
  * its time. */
-static int collect(pid_t pid, int from)
+static int collect_answer(pid_t pid, int from)
 {
 	struct pollfd p = {.fd = from, .events = POLLIN};
 	int err = -EINTR;
@@ -84,7 +84,7 @@ int probe_child_at(int dirfd, int (*fn)(unsigned arg), unsigned arg)
 	err = pid < 0 ? -errno : 0;
 	close(ends[1]);
 	if (pid > 0)
-		err = collect(pid, ends[0]);
+		err = collect_answer(pid, ends[0]);
 	close(ends[0]);
 	return err;
 }

@@ -16,7 +16,7 @@
 enum { ANSWER = 2828 };
 
 /* Installs a filter that answers getppid with value and lets all else pass. */
-static int install(uint32_t value, unsigned flags)
+static int install_filter(uint32_t value, unsigned flags)
 {
 	struct bpf_insn1 code[] = {
 		{BPF1_LD, 0, 0, 0},
@@ -35,7 +35,7 @@ static int install(uint32_t value, unsigned flags)
 
 int probe_try_filter(unsigned arg)
 {
-	int err = install(SC_ERRNO(ANSWER), arg);
+	int err = install_filter(SC_ERRNO(ANSWER), arg);
 
 	if (err < 0)
 		return err;
@@ -44,7 +44,7 @@ int probe_try_filter(unsigned arg)
 
 int probe_try_notify(unsigned arg)
 {
-	autofd int fd = install(SC_NOTIFY, SC_FLAG_NEW_LISTENER | arg);
+	autofd int fd = install_filter(SC_NOTIFY, SC_FLAG_NEW_LISTENER | arg);
 	/* Room for the structs of later kernels. */
 	union {
 		struct sc_notif notif;

@@ -55,7 +55,7 @@ int proc_setup(const struct proc_setup *s)
 	return 0;
 }
 
-static rlim_t least(rlim_t a, rlim_t b)
+static rlim_t least_limit(rlim_t a, rlim_t b)
 {
 	return a < b ? a : b;
 }
@@ -83,7 +83,7 @@ static rlim_t raise_to(struct proc_limits *l, size_t i, rlim_t wanted)
 size_t proc_raise(size_t files, struct proc_limits *l)
 {
 	raise_to(l, 1, RLIM_INFINITY);
-	return (size_t)least(raise_to(l, 0, files), files);
+	return (size_t)least_limit(raise_to(l, 0, files), files);
 }
 
 void proc_lower(const struct proc_limits *l)
@@ -93,8 +93,8 @@ void proc_lower(const struct proc_limits *l)
 
 		if (!l->raised[i] || getrlimit(raised[i], &now) < 0)
 			continue;
-		now.rlim_cur = least(now.rlim_cur, l->was[i].rlim_cur);
-		now.rlim_max = least(now.rlim_max, l->was[i].rlim_max);
+		now.rlim_cur = least_limit(now.rlim_cur, l->was[i].rlim_cur);
+		now.rlim_max = least_limit(now.rlim_max, l->was[i].rlim_max);
 		prlimit(0, raised[i], &now, NULL);
 	}
 }

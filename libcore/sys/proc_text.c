@@ -101,7 +101,7 @@ size_t proc_cgroup_place(const char *line, size_t n)
 
 /* Takes the word at *at, and moves *at behind it; "\040" is a blank in a
  * word. */
-static const char *word(char **at)
+static const char *next_word(char **at)
 {
 	char *const start = *at;
 	char *to = start, *from = start;
@@ -134,7 +134,7 @@ bool proc_mount_next(char **at, struct proc_mount *m)
 			*(*at)++ = '\0';
 		whole = true;
 		for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
-			words[i] = word(&line);
+			words[i] = next_word(&line);
 			whole &= *words[i] != '\0';
 		}
 		*m = (struct proc_mount){words[2], words[3], words[4]};

@@ -43,7 +43,7 @@ void pty_close(struct pty *p)
 
 /* Opens the same terminal again, so that its flags are not shared with anybody
  * and it may be non-blocking. */
-static int reopen(int fd)
+static int reopen_terminal(int fd)
 {
 	char path[32];
 	int flags = O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC;
@@ -77,7 +77,7 @@ int pty_open(struct pty *p, int like, struct diag *d)
 		return diag_errno(d, -errno, "cannot open a terminal's end");
 	p->size = (struct winsize){.ws_row = ROWS, .ws_col = COLS};
 	if (like >= 0)
-		p->outer = reopen(like);
+		p->outer = reopen_terminal(like);
 	if (p->outer >= 0)
 		take_over(p);
 	tcgetattr(p->slave, &p->given);
@@ -170,7 +170,7 @@ void pty_bare(struct pty *p, bool bare)
 
 /* Puts keys that nobody read back to the user's terminal, if the kernel lets us
  * type (as root, or where that needs no privilege); else to kept. */
-static void unread(struct pty *p, struct buf *kept)
+static void put_unread(struct pty *p, struct buf *kept)
 {
 	int slave = ioctl(
 		p->master, PEER, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
@@ -205,7 +205,7 @@ void pty_hand_back(struct pty *p, struct buf *keys)
 		memcmp(&size, &p->size, sizeof(size)) != 0)
 		ioctl(p->outer, TIOCSWINSZ, &size);
 	if (p->raw)
-		unread(p, keys);
+		put_unread(p, keys);
 	pty_restore(p);
 }
 

@@ -43,7 +43,7 @@ const char *pump_held(const struct pump *p, size_t *n)
 	return p->len ? p->buf + p->at : "";
 }
 
-static size_t waiting(const struct pump *p)
+static size_t bytes_waiting(const struct pump *p)
 {
 	int n = 0;
 
@@ -54,7 +54,7 @@ static size_t waiting(const struct pump *p)
 
 uint64_t pump_due(const struct pump *p)
 {
-	size_t n = waiting(p);
+	size_t n = bytes_waiting(p);
 
 	return p->bytes + (n > p->teed ? n - p->teed : 0);
 }
@@ -94,7 +94,7 @@ void pump_ending(struct pump *p)
 }
 
 /* Can ATOMIC bytes be written at once? */
-static bool writable(struct pump *p)
+static bool is_writable(struct pump *p)
 {
 	struct pollfd f = {.fd = p->to, .events = POLLOUT};
 
@@ -103,7 +103,7 @@ static bool writable(struct pump *p)
 
 /* Writes as much as goes now. 1: all of it; 0: later; -EPIPE: the reader is
  * gone. */
-static int put(struct pump *p, const char *bytes, size_t *left)
+static int put_bytes(struct pump *p, const char *bytes, size_t *left)
 {
 	size_t all = *left;
 
@@ -116,7 +116,7 @@ static int put(struct pump *p, const char *bytes, size_t *left)
 		if (p->to_socket)
 			got = send(p->to, at, *left,
 				MSG_DONTWAIT | MSG_NOSIGNAL);
-		else if (!writable(p))
+		else if (!is_writable(p))
 			return 0;
 		else
 			got = write(p->to, at, *left > ATOMIC ? ATOMIC : *left);
@@ -131,10 +131,10 @@ static int put(struct pump *p, const char *bytes, size_t *left)
 	return 1;
 }
 
-static int flush(struct pump *p)
+static int flush_held(struct pump *p)
 {
 	size_t left = p->len;
-	int done = left ? put(p, p->buf + p->at, &left) : 1;
+	int done = left ? put_bytes(p, p->buf + p->at, &left) : 1;
 
 	p->at += p->len - left;
 	p->len = left;
@@ -144,14 +144,14 @@ static int flush(struct pump *p)
 }
 
 /* Widens a pipe; other files, and wider pipes, stay unchanged. */
-static void widen(int fd)
+static void widen_pipe(int fd)
 {
 	if (fcntl(fd, F_GETPIPE_SZ) < ROOMY)
 		fcntl(fd, F_SETPIPE_SZ, ROOMY);
 }
 
 /* The number of bytes, out of n, to pass on; -errno of .show. */
-static ssize_t show(struct pump *p, const char *bytes, size_t n)
+static ssize_t show_bytes(struct pump *p, const char *bytes, size_t n)
 {
 	int answer = PUMP_MORE;
 
@@ -164,8 +164,8 @@ static ssize_t show(struct pump *p, const char *bytes, size_t n)
 	p->drop = answer == PUMP_DROP;
 	/* A long stream: fewer and longer turns. */
 	if (p->spliced && (answer == PUMP_ENOUGH || answer == PUMP_TAIL)) {
-		widen(p->from);
-		widen(p->to);
+		widen_pipe(p->from);
+		widen_pipe(p->to);
 	}
 	p->plain |= answer == PUMP_ENOUGH || answer == PUMP_TAIL;
 	return (ssize_t)(p->drop ? p->allow : n);
@@ -181,7 +181,7 @@ static bool make_buffer(struct pump *p)
 
 /* Shows whole pages that stay in the pipe: .teed of them must be moved on.
  * -EAGAIN: impossible. */
-static int look(struct pump *p)
+static int look_at_pages(struct pump *p)
 {
 	long n;
 	size_t pass = 0;
@@ -195,7 +195,7 @@ static int look(struct pump *p)
 		return -EAGAIN;
 	while (!p->plain && !p->drop && pass < (size_t)n) {
 		size_t got = pump_tail_read(&p->tail, p->buf, BUFFER);
-		ssize_t more = got ? show(p, p->buf, got) : -EIO;
+		ssize_t more = got ? show_bytes(p, p->buf, got) : -EIO;
 
 		if (more < 0)
 			return (int)more;
@@ -209,10 +209,10 @@ static int look(struct pump *p)
 }
 
 /* Moves pages. 1: moved; 0: no room behind; -EAGAIN: impossible. */
-static int move(struct pump *p)
+static int move_pages(struct pump *p)
 {
 	bool looks = !p->plain || p->tail.keeps;
-	int err = looks && !p->teed ? look(p) : 0;
+	int err = looks && !p->teed ? look_at_pages(p) : 0;
 	ssize_t n;
 
 	if (err || (p->drop && !p->teed))
@@ -233,7 +233,7 @@ static int move(struct pump *p)
 }
 
 /* Takes bytes to be passed on or dropped; 0 at the end, -errno. */
-static ssize_t take(struct pump *p, size_t max)
+static ssize_t take_bytes(struct pump *p, size_t max)
 {
 	ssize_t n;
 
@@ -246,7 +246,7 @@ static ssize_t take(struct pump *p, size_t max)
 }
 
 /* Passes on what was taken. As flush(). */
-static int pass(struct pump *p, size_t n)
+static int pass_bytes(struct pump *p, size_t n)
 {
 	size_t had = p->teed < n ? p->teed : n; /* shown and not yet moved */
 	ssize_t more = (ssize_t)n;
@@ -258,20 +258,20 @@ static int pass(struct pump *p, size_t n)
 	if (!had && p->tail.keeps)
 		pump_tail_add(&p->tail, p->buf, n);
 	else if (!had)
-		more = show(p, p->buf, n);
+		more = show_bytes(p, p->buf, n);
 	if (more < 0)
 		return (int)more;
 	p->len = (size_t)more;
-	return flush(p);
+	return flush_held(p);
 }
 
 /* Reads at most max bytes at a time and passes them on, while there are that
  * many. */
-static int copy(struct pump *p, size_t max)
+static int copy_bytes(struct pump *p, size_t max)
 {
 	for (unsigned rounds = 0; rounds < ROUNDS; rounds++) {
 		size_t want = p->teed && p->teed < max ? p->teed : max;
-		ssize_t n = take(p, want);
+		ssize_t n = take_bytes(p, want);
 		int done;
 
 		if (n == -ENOMEM)
@@ -281,42 +281,42 @@ static int copy(struct pump *p, size_t max)
 			return 1;
 		if (n <= 0) {
 			p->last = true;
-			return flush(p);
+			return flush_held(p);
 		}
-		done = pass(p, (size_t)n);
+		done = pass_bytes(p, (size_t)n);
 		if (done != 1 || (size_t)n < BUFFER)
 			return done;
 	}
 	return 1;
 }
 
-static int step(struct pump *p, const struct pollfd fds[2])
+static int step_once(struct pump *p, const struct pollfd fds[2])
 {
 	size_t n;
 	int done;
 
 	if (p->len)
-		return fds[1].revents ? flush(p) : 0;
+		return fds[1].revents ? flush_held(p) : 0;
 	if (!fds[p->full].revents)
 		return 0;
 	p->full = false;
 	/* Empty, and no writer is left. */
 	if (p->spliced && fds[0].revents == POLLHUP) {
 		p->last = true;
-		return flush(p);
+		return flush_held(p);
 	}
 	if (!p->spliced || (p->drop && !p->teed))
-		return copy(p, BUFFER);
-	n = waiting(p);
+		return copy_bytes(p, BUFFER);
+	n = bytes_waiting(p);
 	if (n > ATOMIC || p->teed) {
-		done = move(p);
+		done = move_pages(p);
 		if (done != -EAGAIN)
 			return done;
 		n = ATOMIC;
 	}
 	/* Reads no more than there is, so that a writer's piece stays
 	 * together. */
-	return copy(p, n ? n : 1);
+	return copy_bytes(p, n ? n : 1);
 }
 
 int pump_step(struct pump *p, const struct pollfd fds[2])
@@ -328,7 +328,7 @@ int pump_step(struct pump *p, const struct pollfd fds[2])
 	if (fds[1].revents & (POLLERR | POLLNVAL) ||
 		(p->to_socket && fds[1].revents & POLLHUP))
 		return PUMP_GONE;
-	done = step(p, fds);
+	done = step_once(p, fds);
 	if (done == -EPIPE)
 		return PUMP_GONE;
 	return done < 0 ? done : 0;

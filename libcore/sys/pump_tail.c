@@ -54,7 +54,7 @@ void pump_tail_close(struct pump_tail *t)
 }
 
 /* Gives the older half up and puts the other in its place. */
-static void turn(struct pump_tail *t)
+static void turn_pipes(struct pump_tail *t)
 {
 	close_pair(t->before);
 	memcpy(t->before, t->now, sizeof(t->now));
@@ -67,7 +67,7 @@ long pump_tail_tee(struct pump_tail *t, int from, size_t max)
 	ssize_t n = tee(from, t->now[1], max, SPLICE_F_NONBLOCK);
 
 	if (n < 0 && errno == EAGAIN && t->keeps) {
-		turn(t);
+		turn_pipes(t);
 		n = tee(from, t->now[1], max, SPLICE_F_NONBLOCK);
 	}
 	return n < 0 ? -errno : n;
@@ -83,13 +83,13 @@ void pump_tail_add(struct pump_tail *t, const char *bytes, size_t n)
 			n -= (size_t)put;
 			turns = 0;
 		} else if (put == 0 || errno != EINTR) {
-			turn(t);
+			turn_pipes(t);
 			turns++;
 		}
 	}
 }
 
-static size_t held(int fd)
+static size_t bytes_held(int fd)
 {
 	int n = 0;
 
@@ -98,7 +98,7 @@ static size_t held(int fd)
 
 size_t pump_tail_size(const struct pump_tail *t)
 {
-	return t->open ? held(t->before[0]) + held(t->now[0]) : 0;
+	return t->open ? bytes_held(t->before[0]) + bytes_held(t->now[0]) : 0;
 }
 
 size_t pump_tail_read(struct pump_tail *t, char *buf, size_t size)

@@ -163,7 +163,7 @@ int state_save(int dirfd, const char *name, const struct state *s,
 	return err ? diag_errno(d, err, "cannot write %s", name) : 0;
 }
 
-static bool same(const char *a, const char *b)
+static bool same_text(const char *a, const char *b)
 {
 	return a == b || (a && b && str_eq(a, b));
 }
@@ -202,8 +202,8 @@ static int put_in(void *to, const char *pair, const char *there)
 int state_merge(
 	const struct state *before, struct state *after, struct state *to)
 {
-	bool moved = !to->cwd || !same(before->cwd, after->cwd) ||
-			!same(before->pwd, after->pwd);
+	bool moved = !to->cwd || !same_text(before->cwd, after->cwd) ||
+			!same_text(before->pwd, after->pwd);
 	int err = env_differ(&before->env, &after->env, take_away, &to->env);
 
 	if (!err)

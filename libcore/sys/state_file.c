@@ -31,7 +31,7 @@ static const struct {
 	{"commands", offsetof(struct state, commands), A_NUMBER},
 };
 
-static void *field(const struct state *s, size_t i)
+static void *add_field(const struct state *s, size_t i)
 {
 	return (void *)((uintptr_t)s + fields[i].at);
 }
@@ -41,7 +41,7 @@ struct writer {
 	uint64_t records;
 };
 
-static void add(struct writer *w, const char *key, const char *value)
+static void add_record(struct writer *w, const char *key, const char *value)
 {
 	size_t n = strlen(value);
 
@@ -60,16 +60,16 @@ static void add_number(struct writer *w, const char *key, uint64_t value)
 	struct buf b = BUF_FIXED(text);
 
 	buf_addu(&b, value);
-	add(w, key, buf_str(&b));
+	add_record(w, key, buf_str(&b));
 }
 
 /* Would the reader accept it? */
-static int check(const struct state *s)
+static int check_state(const struct state *s)
 {
 	size_t bytes = 0;
 
 	for (size_t i = 0; fields[i].kind == A_PATH; i++) {
-		const char *path = *(char **)field(s, i);
+		const char *path = *(char **)add_field(s, i);
 
 		if (path && (path[0] != '/' || strlen(path) >= STATE_PATH_MAX))
 			return -EINVAL;
@@ -86,25 +86,25 @@ static int check(const struct state *s)
 int state_write(const struct state *s, struct buf *out)
 {
 	struct writer w = {.out = out};
-	int err = check(s);
+	int err = check_state(s);
 
 	if (err)
 		return err;
 	buf_adds(out, magic);
 	for (size_t i = 0; i < ARRAY_SIZE(fields); i++) {
-		const void *at = field(s, i);
+		const void *at = add_field(s, i);
 
 		if (fields[i].kind == A_NUMBER)
 			add_number(&w, fields[i].key, *(const uint64_t *)at);
 		else if (*(char *const *)at)
-			add(&w, fields[i].key, *(char *const *)at);
+			add_record(&w, fields[i].key, *(char *const *)at);
 	}
 	for (size_t i = 0; i < s->dir_count; i++)
-		add(&w, "dir", s->dirs[i]);
+		add_record(&w, "dir", s->dirs[i]);
 	if (s->has_env)
 		add_number(&w, "vars", s->env.count);
 	for (size_t i = 0; s->has_env && i < s->env.count; i++)
-		add(&w, "env", s->env.vec[i]);
+		add_record(&w, "env", s->env.vec[i]);
 	buf_addf(out, "end %llu\n", (unsigned long long)w.records);
 	return out->err;
 }
@@ -192,7 +192,7 @@ static int take_dir(struct state *s, const char *dir)
 
 static int take_single(struct state *s, size_t i, const char *value)
 {
-	void *at = field(s, i);
+	void *at = add_field(s, i);
 	uint64_t max = at == &s->code ? 255 : UINT64_MAX;
 
 	if (fields[i].kind == A_NUMBER)
@@ -247,7 +247,7 @@ static int take_record(struct state *s, struct reader *r)
 	return take_field(s, r, key, buf_str(&r->value));
 }
 
-static int parse(struct state *s, struct reader *r, struct diag *d)
+static int parse_records(struct state *s, struct reader *r, struct diag *d)
 {
 	const char *begin = r->at - strlen(magic), *record = r->at;
 	unsigned line = 1;
@@ -282,7 +282,7 @@ int state_parse(struct state *s, const char *bytes, size_t n, struct diag *d)
 		return diag_fail(d, -EINVAL,
 			"this is no state of wardbox, or of a later version");
 	r.at += head;
-	err = parse(s, &r, d);
+	err = parse_records(s, &r, d);
 	buf_release(&r.value);
 	return err;
 }

@@ -28,7 +28,7 @@
 enum { FIELDS = 7, PASSWD_MAX = 8 << 20, USER_LINE = 1024 };
 
 /* Cuts line at its colons; false unless it has seven fields. */
-static bool split(char *line, char *field[FIELDS])
+static bool split_fields(char *line, char *field[FIELDS])
 {
 	size_t i = 1;
 
@@ -54,7 +54,7 @@ static int parse_line(const char *text, size_t n, struct user *out)
 		return -EINVAL;
 	memcpy(line, text, n);
 	line[n] = '\0';
-	if (!split(line, field) || !*field[0] ||
+	if (!split_fields(line, field) || !*field[0] ||
 		num_uint(field[2], 0, UINT_MAX - 1, &uid) ||
 		num_uint(field[3], 0, UINT_MAX - 1, &gid))
 		return -EINVAL;
@@ -103,7 +103,7 @@ int user_each_home(const char *path,
 		char *field[FIELDS];
 		unsigned uid;
 
-		if (split(line, field) &&
+		if (split_fields(line, field) &&
 			!num_uint(field[2], 0, UINT_MAX - 1, &uid))
 			err = each(ctx, uid, field[5]);
 	}

@@ -27,9 +27,10 @@
 #include "base/uapi/nr.h"
 #include "base/uapi/seccomp.h"
 
-/* C libraries differ in the type of ioctl's second argument. Who is stopped or
- * frozen while it waits for the kernel's lock is told EINTR: what was to be done
- * was not. Only to receive again could wait for another question. */
+/* The type of ioctl's second argument differs between C libraries. A process
+ * that is stopped or frozen while it waits for the kernel's lock gets EINTR
+ * although nothing was done, so the call is repeated; only a repeated receive
+ * could wait for another question. */
 static int listener_ioctl(const struct watch *w, unsigned long cmd, void *arg)
 {
 	int got;
@@ -47,7 +48,7 @@ int watch_prepare(struct watch *w)
 	if (!IS_ENABLED(CONFIG_SANDBOX_UNOTIFY) ||
 		syscall(__NR_seccomp, SC_GET_NOTIF_SIZES, 0, &sizes) < 0)
 		return -ENOTSUP;
-	/* A newer kernel's structures may be longer than ours. */
+	/* A newer kernel's structs may be longer than ours. */
 	w->notif_size = sizes.notif > sizeof(struct sc_notif) ?
 				sizes.notif :
 				sizeof(struct sc_notif);
@@ -88,38 +89,50 @@ void watch_lean(struct watch *w)
 	w->bytes = NULL;
 }
 
-int watch_hand_over(struct watch *w, int listener)
-{
+/* A message of one byte that carries a descriptor. */
+struct handing {
 	union {
 		struct cmsghdr head;
 		char room[CMSG_SPACE(sizeof(int))];
-	} control = {.room = {0}};
-	char byte = 0;
-	struct iovec iov = {.iov_base = &byte, .iov_len = 1};
-	struct msghdr msg = {
-		.msg_iov = &iov,
+	} control;
+	char byte;
+	struct iovec iov;
+};
+
+static struct msghdr handing_message(struct handing *h)
+{
+	*h = (struct handing){.iov = {.iov_base = &h->byte, .iov_len = 1}};
+	return (struct msghdr){
+		.msg_iov = &h->iov,
 		.msg_iovlen = 1,
-		.msg_control = control.room,
-		.msg_controllen = sizeof(control.room),
+		.msg_control = h->control.room,
+		.msg_controllen = sizeof(h->control.room),
 	};
+}
+
+int watch_hand_over(struct watch *w, int listener)
+{
+	struct handing h;
+	struct msghdr msg = handing_message(&h);
 	int err = 0;
 
-	control.head.cmsg_level = SOL_SOCKET;
-	control.head.cmsg_type = SCM_RIGHTS;
-	control.head.cmsg_len = CMSG_LEN(sizeof(int));
-	memcpy(CMSG_DATA(&control.head), &listener, sizeof(int));
+	h.control.head.cmsg_level = SOL_SOCKET;
+	h.control.head.cmsg_type = SCM_RIGHTS;
+	h.control.head.cmsg_len = CMSG_LEN(sizeof(int));
+	memcpy(CMSG_DATA(&h.control.head), &listener, sizeof(int));
 	if (sendmsg(w->sock[1], &msg, MSG_NOSIGNAL) < 0)
 		err = -errno;
-	/* A listener left here could answer for its own process. */
+	/* A listener that stayed here could answer for its own process. */
 	close(listener);
 	close(w->sock[1]);
 	close(w->sock[0]);
 	return err;
 }
 
-/* Whoever asks waits in a place where a signal makes it give up, with EINTR,
- * until its question is received: so go first, in short turns, where that is
- * allowed. What this process forks later does not inherit it. */
+/* Raises this process's priority. A signal makes the asking process give up,
+ * with EINTR, until its question is received, so this process must run first,
+ * in short turns, where that is allowed. Later forks of this process do not
+ * inherit that. */
 static void be_quick(void)
 {
 	enum { RESET_ON_FORK = 1, TURN_NS = 100000, NICE = -10 };
@@ -131,7 +144,7 @@ static void be_quick(void)
 		uint64_t runtime, deadline, period;
 	} attr;
 
-	/* Not if someone chose how this process runs. */
+	/* Not if somebody chose how this process is scheduled. */
 	if (syscall(__NR_sched_getattr, 0, &attr, sizeof(attr), 0) < 0 ||
 		attr.policy != SCHED_OTHER || attr.nice != 0)
 		return;
@@ -146,18 +159,8 @@ static void be_quick(void)
 
 static int be_handed(struct watch *w)
 {
-	union {
-		struct cmsghdr head;
-		char room[CMSG_SPACE(sizeof(int))];
-	} control = {.room = {0}};
-	char byte;
-	struct iovec iov = {.iov_base = &byte, .iov_len = 1};
-	struct msghdr msg = {
-		.msg_iov = &iov,
-		.msg_iovlen = 1,
-		.msg_control = control.room,
-		.msg_controllen = sizeof(control.room),
-	};
+	struct handing h;
+	struct msghdr msg = handing_message(&h);
 	ssize_t n;
 
 	close(w->sock[1]);
@@ -169,10 +172,10 @@ static int be_handed(struct watch *w)
 	w->sock[0] = -1;
 	if (n <= 0)
 		return n < 0 ? -errno : -EPIPE;
-	if (control.head.cmsg_len != CMSG_LEN(sizeof(int)) ||
-		control.head.cmsg_type != SCM_RIGHTS)
+	if (h.control.head.cmsg_len != CMSG_LEN(sizeof(int)) ||
+		h.control.head.cmsg_type != SCM_RIGHTS)
 		return -EPIPE;
-	memcpy(&w->fd, CMSG_DATA(&control.head), sizeof(int));
+	memcpy(&w->fd, CMSG_DATA(&h.control.head), sizeof(int));
 	return 0;
 }
 
@@ -183,17 +186,17 @@ int watch_take(struct watch *w)
 
 	if (err < 0)
 		return err;
-	/* We and the one that waits take turns: one core is enough, and faster.
-	 * Kernels before 6.6 do not know it. */
+	/* This process and the asking one take turns: one core is enough, and
+	 * faster. Kernels before 6.6 do not know the flag. */
 	listener_ioctl(w, SC_IOCTL_SET_FLAGS, (void *)(uintptr_t)sync);
 	if (!w->idle)
 		be_quick();
 	return 0;
 }
 
-/* Counted where a program is to start, and not at the fork before it: a fork
- * that waits for an answer is given up with EINTR when its child before it ends
- * just then, and shells take that for a failure. */
+/* Are there too many processes? Counted where a program starts and not at the
+ * fork before, because a fork that waits for an answer gets EINTR when another
+ * child ends just then, and shells take that for a failure. */
 static bool too_many(struct watch *w, pid_t pid)
 {
 	return w->procs_max &&
@@ -217,7 +220,8 @@ static struct watch_refused missed_of(const struct watch_event *ev)
 	return m;
 }
 
-/* A process that tries one directory of PATH after the other misses one start. */
+/* A process that tries one directory of PATH after the other misses one start,
+ * not several. */
 static bool missed_once(const struct watch *w, pid_t pid)
 {
 	for (size_t i = 0; i < w->unstarted && i < WATCH_MISSED; i++)
@@ -238,7 +242,7 @@ static void missed_add(struct watch *w, const struct watch_event *ev)
 	w->unstarted++;
 }
 
-/* What its parent starts now need not be missed. */
+/* The parent starts the program after all, so it was not missed. */
 static void missed_forget(struct watch *w, const struct watch_event *ev)
 {
 	const size_t n = w->unstarted < WATCH_MISSED ? w->unstarted :
@@ -257,7 +261,8 @@ static void missed_forget(struct watch *w, const struct watch_event *ev)
 		}
 }
 
-/* A script is no more than what its interpreter may be. */
+/* Decides about all files of a start: a script may be no more than its
+ * interpreter. */
 static int decide_all(struct watch *w, struct watch_event *ev)
 {
 	const struct watch_event asked = *ev;
@@ -305,11 +310,11 @@ static int decide_exec(struct watch *w, const struct sc_notif *n)
 	ev.id = n->id;
 	if (err == -EPERM)
 		return decide_unread(w, n);
-	/* Bad pointers get EFAULT, as the kernel says: to let it look again
-	 * would be a race for a thread that maps them meanwhile. */
+	/* Bad pointers give EFAULT, as from the kernel. Letting the kernel look
+	 * again would be a race, because a thread can map them meanwhile. */
 	if (err < 0)
 		return err;
-	/* Was that the process that asked, all the time? */
+	/* Was it the asking process's memory all the time? */
 	err = watch_still(w, n);
 	if (err == 0 && !ev.missing && too_many(w, (pid_t)n->pid)) {
 		w->refused++;
@@ -333,9 +338,8 @@ static int see_files(struct watch *w, const struct watch_call *c,
 	return 0;
 }
 
-/* Takes what is pending: who has not been received is given up with EINTR when a
- * signal comes that its handler does not restart calls for, and has to wait no
- * longer than it takes to be here. */
+/* Receives what is pending, as fast as possible, because a process whose
+ * question was not received gets EINTR from signals without SA_RESTART. */
 static int receive(struct watch *w, int revents)
 {
 	struct pollfd p = {.fd = w->fd, .events = POLLIN};
@@ -344,7 +348,7 @@ static int receive(struct watch *w, int revents)
 	while (w->waiting < WATCH_QUEUE) {
 		void *n = (char *)w->notif + w->waiting * w->notif_size;
 
-		/* To receive without a question pending would wait for one. */
+		/* A receive without a pending question would wait for one. */
 		if (!p.revents && poll(&p, 1, 0) < 0)
 			return errno == EINTR ? 0 : -errno;
 		if (!(p.revents & POLLIN))
@@ -353,14 +357,16 @@ static int receive(struct watch *w, int revents)
 		memset(n, 0, w->notif_size);
 		if (listener_ioctl(w, SC_IOCTL_RECV, n) == 0)
 			w->waiting++;
-		/* It may have been given up, or killed, meanwhile. */
+		/* The question may have been given up, or its process
+		 * killed. */
 		else if (errno != ENOENT && errno != EINTR)
 			return -errno;
 	}
 	return 0;
 }
 
-/* Metadata that is only journaled is changed by the call itself. */
+/* Is the call done here? Metadata that is only journaled is changed by the call
+ * itself. */
 static bool is_ours(const struct watch *w, const struct watch_call *c)
 {
 	return c->kind == WATCH_METADATA &&
@@ -474,8 +480,8 @@ static int answer(struct watch *w, const struct sc_notif *n)
 	r->error = err;
 	r->flags = err < 0 || ours ? 0 : SC_RESP_CONTINUE;
 	w->denied += err < 0 && !ours;
-	/* What starts now may end before this process runs again, and its end must
-	 * interrupt nobody who asked meanwhile. */
+	/* A program that starts now may end before this process runs again, and
+	 * its SIGCHLD must interrupt no question that came meanwhile. */
 	if (n == w->notif)
 		(void)receive(w, 0);
 	return listener_ioctl(w, SC_IOCTL_SEND, r) < 0 && errno != ENOENT ?
@@ -498,7 +504,7 @@ void watch_again(struct watch *w, uint64_t id)
 
 	if (w->fd < 0 || !count)
 		return;
-	/* They are put back, in their order, where they wait once more. */
+	/* Calls that still wait are put back, in order. */
 	w->later = NULL;
 	w->later_count = 0;
 	for (size_t turn = 0; turn < 2; turn++)
@@ -526,7 +532,7 @@ int watch_step(struct watch *w, int revents)
 		if (err == 0 && w->waiting)
 			err = receive(w, 0);
 	}
-	/* Who waits, and whoever asks later, gets ENOSYS. */
+	/* Waiting and later calls get ENOSYS. */
 	if (err < 0 && w->fd >= 0) {
 		close(w->fd);
 		w->fd = -1;

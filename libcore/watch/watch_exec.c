@@ -18,11 +18,11 @@
 #include "base/uapi/nr.h"
 
 enum {
-	PAGE = 4096, /* a step that never crosses into a page that is not there */
+	PAGE = 4096, /* steps of this size never cross into a missing page */
 	EMPTY_PATH = 0x1000,
 	WORDS = 64,
 	AHEAD = 256, /* most paths are shorter */
-	STRING_MAX = 1 << 17, /* the kernel's, of one that is executed with */
+	STRING_MAX = 1 << 17, /* the kernel's bound on one string of an exec */
 };
 
 ssize_t watch_mem(pid_t pid, uint64_t at, void *out, size_t n)
@@ -34,9 +34,9 @@ ssize_t watch_mem(pid_t pid, uint64_t at, void *out, size_t n)
 	return got < 0 ? -errno : got;
 }
 
-/* A string, to out[0..size), of which *have bytes are there already; then as
- * many as have been read. Its length; -E2BIG when it is longer (what fits is
- * there, ended by a NUL); -errno. */
+/* Reads a string to out[0..size); *have bytes are there already, and then as
+ * many as were read. Its length; -E2BIG when it is longer (what fits is there,
+ * ended by a NUL); -errno. */
 static ssize_t read_str(
 	pid_t pid, uint64_t at, char *out, size_t size, size_t *have)
 {
@@ -70,19 +70,19 @@ ssize_t watch_str(pid_t pid, uint64_t at, char *out, size_t size)
 	return read_str(pid, at, out, size, &have);
 }
 
-/* Pointers of another process. */
+/* Pointers of another process, as many as fit before the next page. */
 struct words {
 	uintptr_t at[WORDS];
 	size_t count;
 };
 
-/* Those at at, as many as fit before the next page. */
+/* Reads the pointers at at, as many as fit before the next page. */
 static int read_words(pid_t pid, uint64_t at, struct words *w)
 {
 	size_t n = (PAGE - (size_t)at % PAGE) / sizeof(*w->at);
 	ssize_t got;
 
-	/* One that lies across pages is taken alone. */
+	/* A pointer that lies across pages is read alone. */
 	n = n < 1 ? 1 : n > WORDS ? WORDS : n;
 	got = watch_mem(pid, at, w->at, n * sizeof(*w->at));
 	if (got < (ssize_t)sizeof(*w->at))
@@ -91,8 +91,8 @@ static int read_words(pid_t pid, uint64_t at, struct words *w)
 	return 0;
 }
 
-/* The start of the path and of the pointers in one call, as both are there most
- * of the time. What is not shows when it is asked for alone. */
+/* Reads the beginning of the path and of the pointers in one call, because both
+ * are readable most of the time. If not, the single reads show it. */
 static void look_ahead(pid_t pid, uint64_t path, char *out, size_t *have,
 	uint64_t at, struct words *w)
 {
@@ -109,8 +109,8 @@ static void look_ahead(pid_t pid, uint64_t path, char *out, size_t *have,
 	w->count = got < (ssize_t)n ? 0 : ((size_t)got - n) / sizeof(*w->at);
 }
 
-/* The arguments, to *room, which then is behind them; have bytes are there: what
- * follows the path. */
+/* Reads the arguments to *room, which moves behind them; have bytes behind the
+ * path are there already. */
 static int read_args(pid_t pid, const uint64_t *args, char **argv, char **room,
 	size_t have, struct words *w, struct watch_event *ev)
 {
@@ -118,7 +118,7 @@ static int read_args(pid_t pid, const uint64_t *args, char **argv, char **room,
 	size_t left = WATCH_BYTES_MAX, n = 0;
 	uint64_t at = args[1];
 	uint64_t next = args[0] + (uint64_t)(text - ev->path);
-	/* A process may give none at all. */
+	/* A process may give no pointers at all. */
 	bool end = !at;
 
 	ev->argv = argv;
@@ -136,7 +136,7 @@ static int read_args(pid_t pid, const uint64_t *args, char **argv, char **room,
 			argv[n] = (char *)(uintptr_t)ev->path;
 			if (w->at[i] == args[0])
 				continue;
-			/* Most lie one behind the other. */
+			/* Most arguments lie one behind the other. */
 			have = w->at[i] == next ? have : 0;
 			len = read_str(pid, w->at[i], text, left, &have);
 			if (len < 0 && len != -E2BIG)
@@ -183,8 +183,8 @@ int watch_env(const struct watch_event *ev, struct buf *out)
 	return 0;
 }
 
-/* "exe" and "fd/N" behind /proc/self/: links into the process, to be followed
- * as its own. */
+/* Is it "exe" or "fd/N" behind /proc/self/, a link into the process that must
+ * be followed as its own? */
 static bool is_own(const char *rest)
 {
 	if (strcmp(rest, "exe") == 0)
@@ -201,8 +201,8 @@ static int name_at(int base, const char *path, uint64_t resolve, char *real)
 	return fd < 0 ? fd : path_of_fd(fd, real, PATH_MAX);
 }
 
-/* All of a tree have one root: to have another takes a call that the filter
- * refuses. */
+/* All processes of a tree have one root, because the filter refuses the calls
+ * that change it. */
 int watch_root_open(struct watch_root *root, pid_t pid)
 {
 	char name[64], above[PATH_MAX];
@@ -223,8 +223,8 @@ int watch_root_open(struct watch_root *root, pid_t pid)
 	return err;
 }
 
-/* Cuts what lies above the tree's root off a name. What is not below it is none
- * that the tree knows. */
+/* Removes the part above the tree's root from a name. A name that is not below
+ * the root does not exist for the tree. */
 static int below(const struct watch_root *root, char *real)
 {
 	const char *rest = root->above ? str_after(real, root->above) : real;
@@ -238,8 +238,7 @@ static int below(const struct watch_root *root, char *real)
 	return 0;
 }
 
-/* What leads through any other link into a process would lead into this one:
- * -ELOOP. */
+/* Any other link into a process would lead into this one: -ELOOP. */
 static int find_name(const struct watch_root *root, pid_t pid, int dirfd,
 	const char *path, char *real)
 {
@@ -309,7 +308,7 @@ int watch_read(struct watch_root *root, const struct sc_notif *n,
 	len = read_str(pid, args[0], path, PATH_MAX, &have);
 	if (len < 0)
 		return len == -E2BIG ? -ENAMETOOLONG : (int)len;
-	/* One behind the other, so that few pages are used. */
+	/* Texts lie one behind the other, so that few pages are used. */
 	exe = path + len + 1;
 	len = read_args(pid, args, argv, &exe, have - (size_t)len - 1, &words,
 		ev);
@@ -317,7 +316,8 @@ int watch_read(struct watch_root *root, const struct sc_notif *n,
 		return (int)len;
 	ev->exe = exe;
 	exe[0] = '\0';
-	/* execve("") is nothing; execveat(fd, "", AT_EMPTY_PATH) is fd. */
+	/* execve("") names nothing; execveat(fd, "", AT_EMPTY_PATH) names
+	 * fd. */
 	if (path[0] || (at && args[3] & EMPTY_PATH))
 		ev->missing = watch_name(root, pid,
 			at ? (int)n->data.args[0] : AT_FDCWD, path, exe);

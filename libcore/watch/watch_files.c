@@ -17,11 +17,12 @@
 #include "base/str.h"
 #include "base/uapi/nr.h"
 
-/* Is a name there? What is not as it has to be fails before anything is asked
- * for: mkdir -p asks for what is there already. */
+/* Must the name exist? A call on a name that is not as required fails by
+ * itself: mkdir -p asks for existing directories. */
 enum there { ABSENT, THERE, EITHER };
 
-/* The directory that path's last name is in; behind that, with the name. */
+/* Finds the directory of path's last name; the name stands behind that in the
+ * room. */
 static int name_dir(struct watch_root *root, pid_t pid, int dirfd,
 	char *path, char *real)
 {
@@ -41,8 +42,8 @@ static int name_dir(struct watch_root *root, pid_t pid, int dirfd,
 	return err ? err : path_join(real + PATH_MAX, PATH_MAX, real, name);
 }
 
-/* What is about to be made: by its directory, unless its name is a link that leads
- * elsewhere, where there may be something after all. */
+/* Finds the name that is about to be made: by its directory, unless the name is
+ * a link to an existing place. */
 static int name_made(struct watch_root *root, pid_t pid, int dirfd,
 	char *path, char *real)
 {
@@ -59,7 +60,7 @@ static int name_made(struct watch_root *root, pid_t pid, int dirfd,
 	return err;
 }
 
-/* The path is in the room already. */
+/* Takes a path that is in the room already. */
 static int entry(struct watch_root *root, pid_t pid, int dirfd,
 	enum there want, char *room, struct watch_access *a)
 {
@@ -87,8 +88,9 @@ static int one_entry(struct watch_root *root, const struct sc_notif *n,
 		want, room, a);
 }
 
-/* From one name to another. What is linked may be told by its descriptor, and
- * nothing is linked to in /proc. One directory is one thing to say. */
+/* Takes the two names of a call. A linked file may be named by its descriptor,
+ * and nothing can be linked in /proc. If both have one directory, it is
+ * reported once. */
 static int two_entries(struct watch_root *root, const struct sc_notif *n,
 	const struct watch_call *c, char *room, struct watch_access *a)
 {
@@ -147,7 +149,7 @@ static int one_address(
 			pid, n->data.args[1], &addr, (size_t)len) < 0 ||
 		addr.sun_family != AF_UNIX || !addr.sun_path[0])
 		return 0;
-	/* A name that fills it has no end there. */
+	/* A name that fills the struct has no NUL. */
 	memcpy(room, addr.sun_path, sizeof(addr.sun_path));
 	room[sizeof(addr.sun_path)] = '\0';
 	if (make)

@@ -35,13 +35,14 @@ enum {
 	TIMES_MAX = 32, /* the longest form of two times */
 };
 
-/* What is to be done; all that it points to is here. */
+/* A change to be made, with copies of everything that its arguments point
+ * to. */
 struct change {
 	const struct watch_call *c;
 	const uint64_t *args;
 	pid_t pid;
 	unsigned flags;
-	bool now; /* both times are the present one */
+	bool now; /* both times are the present */
 	char *path; /* NULL: the descriptor itself */
 	char *value;
 	char xname[XNAME_MAX + 1];
@@ -104,8 +105,8 @@ static int read_times(struct change *ch)
 	return ch->now ? 0 : read_whole(ch->pid, at, ch->times, n);
 }
 
-/* All that the call points to, once. room: PATH_MAX bytes, and behind them
- * XVALUE_MAX. */
+/* Copies everything that the call points to, once. room: PATH_MAX bytes, and
+ * behind them XVALUE_MAX. */
 static int change_read(struct change *ch, char *room)
 {
 	const struct watch_call *c = ch->c;
@@ -119,7 +120,7 @@ static int change_read(struct change *ch, char *room)
 		ch->flags = (unsigned)ch->args[c->flags];
 	if (ch->flags & ~(unsigned)(FLAG_NOFOLLOW | FLAG_EMPTY))
 		return -EINVAL;
-	/* Times of a descriptor have no path. */
+	/* A call that sets a descriptor's times has no path. */
 	if (!fd && kind == WATCH_CHANGE_TIMES && c->dir != WATCH_NO &&
 		!ch->args[c->path] && (int)ch->args[c->dir] != AT_FDCWD)
 		fd = true;
@@ -167,7 +168,8 @@ int watch_own_fd(pid_t pid, const char *path, const char **rest)
 	return num_uint(number, 0, INT32_MAX, &fd) ? -1 : (int)fd;
 }
 
-/* Where its path begins: the process's root, directory, or descriptor. */
+/* Opens where the path begins: the process's root, its directory, or its
+ * descriptor. */
 static int base_open(const struct change *ch, int dirfd)
 {
 	char name[48];
@@ -183,7 +185,7 @@ static int base_open(const struct change *ch, int dirfd)
 	return fd;
 }
 
-/* Open to read or to write, and not just to be named. */
+/* Is the descriptor open for reading or writing, and not only O_PATH? */
 static bool is_open(pid_t pid, int fd)
 {
 	char name[48];
@@ -193,7 +195,7 @@ static bool is_open(pid_t pid, int fd)
 		st.st_mode & (S_IRUSR | S_IWUSR);
 }
 
-/* The object, as the process would find it: what is open needs no search. */
+/* The object, as the process would find it; an open one needs no search. */
 struct found {
 	int base; /* owned */
 	uint64_t resolve;
@@ -235,7 +237,7 @@ static int found_begin(struct watch *w, const struct change *ch,
 	return own < 0 ? own : f->base < 0 ? -errno : 0;
 }
 
-/* Ids as they are on a 32-bit system's first calls. */
+/* Widens the 16-bit ids of a 32-bit system's oldest calls. */
 static uint32_t wide_id(const struct change *ch, uint64_t id)
 {
 	if (ch->c->how != WATCH_OWNER_OLD || __NR_chown32 == NR_NONE)
@@ -277,8 +279,8 @@ static int change_do(const struct change *ch, const char *name)
 	return done < 0 ? -errno : 0;
 }
 
-/* Is the process who this one is? It is, as long as it has no capability to
- * become another. */
+/* Has the process this process's ids? Yes, as long as it has no capability to
+ * change them. */
 static bool same_ids(const struct watch *w, pid_t pid)
 {
 	static const char *const keys[] = {"Uid:", "Gid:"};
@@ -305,7 +307,8 @@ static bool same_ids(const struct watch *w, pid_t pid)
 	return true;
 }
 
-/* This process's capabilities are none of the command's. 0, -EPERM. */
+/* Takes or gives up this process's capabilities, which the command does not
+ * have. 0, -EPERM. */
 static int caps_use(struct watch *w, bool on)
 {
 	struct cap_head head = {.version = CAP_VERSION3};
@@ -324,7 +327,7 @@ static int caps_use(struct watch *w, bool on)
 	return syscall(__NR_capset, &head, data) < 0 ? -EPERM : 0;
 }
 
-/* o->path has room for it. */
+/* Fills o; o->path has room for the path. */
 static int change_found(struct watch *w, const struct change *ch,
 	const struct found *f, char *real, struct watch_object *o)
 {
@@ -367,7 +370,7 @@ int watch_meta(struct watch *w, const struct watch_call *c,
 	if (!same_ids(w, ch.pid))
 		return -EPERM;
 	err = found_begin(w, &ch, &f);
-	/* Was that the process that asked, all the time? */
+	/* Was it the asking process's memory all the time? */
 	if (err == 0)
 		err = watch_still(w, n);
 	if (err == 0)

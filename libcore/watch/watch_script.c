@@ -14,8 +14,8 @@
 #include "base/path.h"
 #include "base/str.h"
 
-/* The first line of the file, without its end: its length; 0 when it is no
- * script's. */
+/* Reads the first line of the file, without its end. Its length; 0 when the
+ * file is no script. */
 static ssize_t line_read(const struct watch_root *root, const char *exe,
 	char *line)
 {
@@ -26,8 +26,9 @@ static ssize_t line_read(const struct watch_root *root, const char *exe,
 		O_RDONLY | O_NONBLOCK | O_NOCTTY, 0,
 		RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS);
 
-	/* The kernel starts what nobody may read. Of the user's own files it
-	 * could be any script; those of others the command did not make. */
+	/* The kernel starts files that nobody may read. A file of the user's
+	 * own could be any script; a file of another user was not made by the
+	 * command. */
 	if (fd == -EACCES && fstatat(root->fd, exe + strspn(exe, "/"), &st, 0) == 0)
 		return st.st_uid == geteuid() ? -EACCES : 0;
 	if (fd < 0)
@@ -41,7 +42,7 @@ static ssize_t line_read(const struct watch_root *root, const char *exe,
 	if (end)
 		n = end - line;
 	line[n] = '\0';
-	/* A name that the kernel has not the end of is none. */
+	/* A name that goes beyond what the kernel reads is none. */
 	if (n == SCRIPT_LINE - 1) {
 		const char *name = line + 2 + strspn(line + 2, " \t");
 
@@ -51,8 +52,8 @@ static ssize_t line_read(const struct watch_root *root, const char *exe,
 	return n;
 }
 
-/* Parts the line as the kernel does: a name, and the rest as one argument, NULL
- * for none. false: it has no name. */
+/* Splits the line as the kernel does: a name, and the rest as one argument,
+ * NULL for none. false: no name. */
 static bool line_part(char *line, ssize_t n, char **name, char **arg)
 {
 	static const char blank[] = " \t";
@@ -82,7 +83,7 @@ int watch_script(struct watch_root *root, struct watch_event *ev)
 	n = line_read(root, ev->exe, line);
 	if (n <= 0 || !line_part(line, n, &name, &arg))
 		return n < 0 ? (int)n : 0;
-	/* The script's name takes the first argument's place. */
+	/* The script's name replaces the first argument. */
 	more = arg ? 2 : 1;
 	if (ev->argc + more > WATCH_ARGS_MAX)
 		return -E2BIG;

@@ -77,7 +77,8 @@ const struct watch_call *watch_call(int nr)
 	return NULL;
 }
 
-/* Does a row belong to one of the kinds? What changes files is rows of others. */
+/* Does the row belong to one of the kinds? Calls that change files are rows of
+ * other kinds. */
 static bool is_of(const struct watch_call *c, unsigned kinds)
 {
 	return c->kind & kinds ||

@@ -54,7 +54,7 @@ static pid_t pid_of(const struct asked *a)
 	return (pid_t)a->n->pid;
 }
 
-/* The process's own directory, or a descriptor of it. */
+/* The process's own directory, or one of its descriptors. */
 static int base_of(const struct asked *a, int dirfd)
 {
 	char name[48];
@@ -68,8 +68,8 @@ static int base_of(const struct asked *a, int dirfd)
 	return fd < 0 ? -errno : fd;
 }
 
-/* The spot of path, as the process would find it from base, which is taken where
- * path is but a name; -1 for an absolute path. */
+/* Finds the spot of path as the process would, from base, which becomes the
+ * spot's directory if path is a bare name; -1 for an absolute path. */
 static int dir_of(const struct asked *a, int *base, char *path, struct spot *s)
 {
 	size_t n = strlen(path);
@@ -96,7 +96,8 @@ static int dir_of(const struct asked *a, int *base, char *path, struct spot *s)
 	return s->dir < 0 ? s->dir : 0;
 }
 
-/* The spot of what a descriptor of ours is open on. What was removed has none. */
+/* Finds the spot of the file that a descriptor of ours has open. A removed file
+ * has none. */
 static int spot_of_fd(const struct asked *a, int fd, char *room, struct spot *s)
 {
 	struct stat is, st;
@@ -157,7 +158,7 @@ static int follow(const struct asked *a, struct spot *s, char *room)
 	return err ? err : -ELOOP;
 }
 
-/* "." and ".." stand in for a name. */
+/* Replaces "." and ".." by the directory's real name. */
 static int settle(const struct asked *a, struct spot *s, char *room)
 {
 	autofd int fd = -1;
@@ -172,7 +173,8 @@ static int settle(const struct asked *a, struct spot *s, char *room)
 	return spot_of_fd(a, fd, room, s);
 }
 
-/* What a call's arguments at dir (WATCH_NO: none) and at mean. */
+/* Finds the spot that a call's arguments at dir (WATCH_NO: none) and at
+ * mean. */
 static int spot_of(const struct asked *a, int dir, int at, bool follows,
 	struct spot *s)
 {
@@ -250,7 +252,7 @@ static int before_link(const struct asked *a)
 		err = spot_of_own(a, (int)a->n->data.args[0], a->room, &old);
 	else
 		err = spot_of(a, a->c->dir, a->c->path, flags & LINK_FOLLOW, &old);
-	/* What has no name yet has none to come back to. */
+	/* A file without a name has no former name to restore. */
 	err = err ? 0 : tell(a, WATCH_LINKS, &old, NULL);
 	if (!err)
 		err = spot_of(a, at ? 2 : WATCH_NO, a->c->arg, false, &new);
@@ -302,7 +304,8 @@ static int before_meta(const struct asked *a)
 	char byte = 1;
 	int err;
 
-	/* Times of a descriptor have no path; what has an empty one neither. */
+	/* A call on a descriptor's times has no path, and an empty path means
+	 * the descriptor. */
 	if (!fd && c->dir != WATCH_NO)
 		fd = !args[c->path] ||
 			(flags & META_EMPTY &&
@@ -362,7 +365,7 @@ int watch_writes(struct watch *w, const struct watch_call *c,
 	switch (err) {
 	case -EPERM:
 	case -ESRCH:
-		/* Who is not to be looked at, or is gone. */
+		/* The process may not be looked at, or is gone. */
 		err = watch_still(w, n);
 		return err ? err : w->before(w->ctx_before, &blind);
 	case -ENOENT:
