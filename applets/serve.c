@@ -10,7 +10,7 @@
  *	help
  *	  A server whose clients run commands in sessions, on pipes or terminals,
  *	  and come back to them: exec --server, a WebSocket, REST. It listens on
- *	  a unix socket, and on a loopback port by choice.
+ *	  a unix socket, by choice on a loopback port, and with TLS anywhere.
  *
  * config SERVE_CODEX
  *	bool "Be codex's executor (30 KB)"
@@ -116,7 +116,8 @@ static int load_tls(struct serve_server *s, const struct serve_opts *o,
 	struct diag *d)
 {
 	struct tls_keys *new;
-	int err = tls_keys_load(&new, o->cert, o->key, false, d);
+	int err = tls_keys_load(&new, o->cert, o->key,
+		IS_ENABLED(CONFIG_SERVE_GRPC), d);
 
 	if (err)
 		return err;

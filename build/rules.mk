@@ -102,5 +102,4 @@ box-%: ## one applet alone, out/box/APPLET/wardbox
 	$(Q)sh scripts/box-config $* $(O)/box/$*
 	$(Q)$(MAKE) --no-print-directory O=$(O)/box/$* DEPS=$(abspath $(DEPS)) all
 
--include $(BOX_OBJECTS:.o=.d) $(LIB_OBJECTS:.o=.d)
--include $(DEV_BOX_OBJECTS:.o=.d) $(DEV_LIB_OBJECTS:.o=.d)
+-include $(patsubst %.o,%.d,$(BOX_OBJECTS) $(LIB_OBJECTS) $(DEV_BOX_OBJECTS) $(DEV_LIB_OBJECTS))

@@ -153,6 +153,27 @@ static int take_field(struct http_request *r, const char *name, size_t len,
 	return 0;
 }
 
+int http_field(struct http_request *r, const char *name, size_t len,
+	const char *value, size_t n)
+{
+	bool has_length = false;
+
+	if (name_is(name, len, ":method"))
+		return take_once(r->method, sizeof r->method, value, n);
+	if (name_is(name, len, ":path"))
+		return take_once(r->path, sizeof r->path, value, n);
+	if (name_is(name, len, ":authority"))
+		return take_once(r->host, sizeof r->host, value, n);
+	/* Beside an authority a host may stand that says the same. */
+	if (name_is(name, len, "host"))
+		return *r->host && (n != strlen(r->host) ||
+					   memcmp(value, r->host, n) != 0)
+			? 400
+			: copy_text(r->host, sizeof r->host, value, n) ? 0
+								       : 400;
+	return take_field(r, name, len, value, n, &has_length);
+}
+
 /* "Name: value". 0 or a status. */
 static int read_field(
 	struct http_request *r, const char *s, size_t n, bool *has_length)

@@ -39,6 +39,11 @@ struct http_request {
  * status that refuses it: 400, 413, 431, 501, 505. */
 int http_read(struct http_request *r, const char *bytes, size_t n);
 
+/* Takes a field of HTTP/2, or one of its pseudo-fields. 0, or the status that
+ * refuses it. */
+int http_field(struct http_request *r, const char *name, size_t len,
+	const char *value, size_t n);
+
 /* Appends the value of the query's name number nth, from 0, with its %XX undone: 1;
  * 0: it is not said; -EINVAL: a NUL, or no %XX; or out's error. */
 int http_query_text(const struct http_request *r, const char *name, size_t nth,

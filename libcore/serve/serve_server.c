@@ -42,7 +42,8 @@ static void drop_silent(struct serve_server *s, bool sealed)
 {
 	struct serve_conn *c = s->last;
 
-	while (c && (c->state != CONN_HTTP || c->who.roles || (sealed && !c->tls)))
+	while (c && ((c->state != CONN_HTTP && c->state != CONN_H2) ||
+			   c->who.roles || (sealed && !c->tls)))
 		c = c->prev;
 	if (c)
 		conn_close(c);
@@ -122,6 +123,8 @@ void conn_close(struct serve_conn *c)
 
 	if (c->watch.fd < 0)
 		return;
+	if (IS_ENABLED(CONFIG_SERVE_GRPC) && c->h2)
+		h2_close(c);
 	serve_detach(&c->reader);
 	if (IS_ENABLED(CONFIG_SERVE_CODEX) && c->codex)
 		codex_close(c);
@@ -202,6 +205,15 @@ static void conn_pump(struct serve_conn *c)
 		events_pump(c);
 	else if (c->state == CONN_OWN)
 		own_pump(c);
+	else if (IS_ENABLED(CONFIG_SERVE_GRPC) && c->state == CONN_H2)
+		h2_pump(c);
+}
+
+/* What it says has to wait until what it was told has gone, or was read. */
+static bool conn_full(struct serve_conn *c)
+{
+	return c->refused || socket_full(c) ||
+		(c->state == CONN_H2 && c->out.len >= CONN_OUT_ENOUGH);
 }
 
 /* The last word is written, and what the peer still sends would make the kernel
@@ -242,7 +254,7 @@ void conn_flush(struct serve_conn *c)
 	if (c->state == CONN_LAST && !c->out.len && !conn_waits(c) && !c->shut)
 		conn_last(c);
 	(void)serve_watch_set(&c->server->engine->loop, &c->watch, c->watch.fd,
-		(socket_full(c) || c->refused ? 0 : EPOLLIN) |
+		(conn_full(c) ? 0 : EPOLLIN) |
 			(c->out.len || conn_waits(c) ? EPOLLOUT : 0));
 }
 
@@ -256,9 +268,31 @@ static void conn_changed(struct serve_reader *r)
 		conn_flush(c);
 }
 
+/* Does it begin with HTTP/2? 1; 0; -EAGAIN: more bytes tell. */
+static int begins_h2(const struct serve_conn *c)
+{
+	static const char magic[] = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+	const size_t all = sizeof magic - 1, n = c->in.len < all ? c->in.len : all;
+
+	if (!IS_ENABLED(CONFIG_SERVE_GRPC) || c->state != CONN_HTTP || !n ||
+		memcmp(c->in.data, magic, n) != 0)
+		return 0;
+	if (IS_ENABLED(CONFIG_SERVE_TLS) && c->tls &&
+		str_eq(tls_protocol(c->tls), "http/1.1"))
+		return 0;
+	return n == all ? 1 : -EAGAIN;
+}
+
 /* The requests that are whole. */
 static void read_requests(struct serve_conn *c)
 {
+	int h2 = begins_h2(c);
+
+	if (IS_ENABLED(CONFIG_SERVE_GRPC) && h2) {
+		if (h2 > 0 && !h2_open(c))
+			conn_close(c);
+		return;
+	}
 	while (c->state == CONN_HTTP && !c->refused && c->watch.fd >= 0) {
 		struct http_request r;
 		int head = http_read(&r, c->in.data, c->in.len);
@@ -304,6 +338,9 @@ static void conn_ready(struct serve_watch *w, uint32_t events)
 		read_requests(c);
 		if (c->watch.fd >= 0 && c->state == CONN_SOCKET)
 			socket_read(c);
+		else if (IS_ENABLED(CONFIG_SERVE_GRPC) && c->watch.fd >= 0 &&
+			c->state == CONN_H2)
+			h2_read(c);
 	} else if (events & (EPOLLHUP | EPOLLERR)) {
 		conn_close(c);
 		return;
@@ -330,6 +367,10 @@ static void conn_due(struct serve_timer *t)
 		c->server->refused--;
 		conn_refuse(c, &r, 401, api_judged(401));
 		conn_flush(c);
+		return;
+	}
+	if (IS_ENABLED(CONFIG_SERVE_GRPC) && c->state == CONN_H2) {
+		h2_due(c);
 		return;
 	}
 	if (c->state != CONN_SOCKET || !c->pong) {

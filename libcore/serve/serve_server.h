@@ -1,4 +1,4 @@
-/* serve_server.h - the engine's commands over HTTP and WebSocket
+/* serve_server.h - the engine's commands over HTTP, WebSocket and gRPC
  * SPDX-License-Identifier: MIT
  *
  * On a unix socket the peer's uid is one of ours and a token is presented; on a

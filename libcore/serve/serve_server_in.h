@@ -17,6 +17,7 @@ enum conn_state {
 	CONN_SOCKET, /* a WebSocket */
 	CONN_EVENTS, /* server-sent events, or asciicast's lines */
 	CONN_OWN,    /* what an applet prints */
+	CONN_H2,     /* HTTP/2, and gRPC by it */
 	CONN_LAST,   /* what is to be written, and then the end */
 };
 
@@ -49,6 +50,7 @@ struct serve_conn {
 	struct buf in, out;
 	enum conn_state state;
 	struct tls *tls; /* of a sealed one, once it said something */
+	struct h2 *h2;   /* of CONN_H2, and then till the end */
 	bool local, sealed, refused, shut;
 	bool admitted; /* the request whose body is still to come has a key */
 	bool pong;       /* there was one since the ping */
@@ -183,5 +185,13 @@ bool codex_full(const struct serve_conn *c);
 void codex_close(struct serve_conn *c);
 void events_open(struct serve_conn *c, struct serve_command *command);
 void events_pump(struct serve_conn *c);
+
+/* HTTP/2, with SERVE_GRPC alone. false: out of memory. */
+bool h2_open(struct serve_conn *c);
+void h2_close(struct serve_conn *c);
+void h2_read(struct serve_conn *c);
+void h2_pump(struct serve_conn *c);
+/* The connection's timer: who is silent goes, and keys that were revoked. */
+void h2_due(struct serve_conn *c);
 
 #endif

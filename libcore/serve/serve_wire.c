@@ -12,11 +12,11 @@
 #include "base/str.h"
 #include "sys/sig.h"
 
-enum {
-	WORDS_MAX = 1 << 20,
-	COUNT_MAX = 16384,
-	LENGTH_MAX = 1000, /* rows or columns */
-};
+void wire_init(struct wire *w, enum wire_type type)
+{
+	*w = (struct wire){.type = type, .words = BUF_INIT(WIRE_WORDS_MAX)};
+	w->cwd = w->dir = BUF_INIT(4095);
+}
 
 void wire_release(struct wire *w)
 {
@@ -123,10 +123,10 @@ static int take_seconds(struct wire *w, const struct json_doc *doc,
 static int take_size(struct wire *w, const struct json_doc *doc)
 {
 	uint64_t rows = 0, cols = 0;
-	int err = take_number(w, doc, "rows", LENGTH_MAX, &rows);
+	int err = take_number(w, doc, "rows", WIRE_LENGTH_MAX, &rows);
 
 	if (!err)
-		err = take_number(w, doc, "cols", LENGTH_MAX, &cols);
+		err = take_number(w, doc, "cols", WIRE_LENGTH_MAX, &cols);
 	w->rows = (unsigned short)rows;
 	w->cols = (unsigned short)cols;
 	return err;
@@ -134,7 +134,7 @@ static int take_size(struct wire *w, const struct json_doc *doc)
 
 static int add_word(struct wire *w, const struct json_doc *doc, uint32_t node)
 {
-	if (w->count++ == COUNT_MAX || json_type(doc, node) != JSON_STRING ||
+	if (w->count++ == WIRE_COUNT_MAX || json_type(doc, node) != JSON_STRING ||
 		json_text(doc, node, &w->words))
 		return wrong(w, "args", "no list of texts, or too long");
 	buf_addc(&w->words, '\0');
@@ -219,8 +219,7 @@ int wire_read(struct wire *w, const char *text, size_t n, enum wire_type type)
 	char name[16] = "";
 	int i;
 
-	*w = (struct wire){.type = type, .words = BUF_INIT(WORDS_MAX)};
-	w->cwd = w->dir = BUF_INIT(4095);
+	wire_init(w, type);
 	if (json_read(&doc, text, n, NULL) ||
 		json_type(&doc, 0) != JSON_OBJECT)
 		return wrong(w, "message", "no JSON object");

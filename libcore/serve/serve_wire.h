@@ -31,6 +31,12 @@ enum wire_type {
 	WIRE_DETACH,
 };
 
+enum {
+	WIRE_WORDS_MAX = 1 << 20,
+	WIRE_COUNT_MAX = 16384,
+	WIRE_LENGTH_MAX = 1000, /* rows or columns */
+};
+
 struct wire {
 	enum wire_type type;
 	struct buf words;  /* START: argv, a NUL behind each */
@@ -44,6 +50,8 @@ struct wire {
 	bool pty, channels, keep, input, view;
 	char said[96]; /* what is wrong */
 };
+/* Empty, of that type. */
+void wire_init(struct wire *w, enum wire_type type);
 void wire_release(struct wire *w);
 #define autowire autoclean(wire_release)
 

@@ -26,8 +26,6 @@ struct tls {
 	unsigned char io[BR_SSL_BUFSIZE_BIDI];
 };
 
-static const char h2_name[] = "h2", http_name[] = "http/1.1";
-
 /* What both sides agree to, and nothing else is built in. false: the kernel gives
  * no randomness. */
 static bool setup_engine(struct tls *t, br_ssl_engine_context *e, bool h2)
@@ -50,8 +48,9 @@ static bool setup_engine(struct tls *t, br_ssl_engine_context *e, bool h2)
 	br_ssl_engine_set_ec(e, &br_ec_p256_m31);
 	br_ssl_engine_set_default_aes_gcm(e);
 	br_ssl_engine_set_default_chapol(e);
-	t->protocols[0] = h2 ? h2_name : http_name;
-	t->protocols[1] = http_name;
+	/* The first that the other side knows, too: gRPC's clients know one. */
+	t->protocols[0] = "http/1.1";
+	t->protocols[1] = "h2";
 	br_ssl_engine_set_protocol_names(e, t->protocols, h2 ? 2 : 1);
 	br_ssl_engine_add_flags(e, BR_OPT_NO_RENEGOTIATION |
 			BR_OPT_FAIL_ON_ALPN_MISMATCH);
@@ -305,11 +304,11 @@ bool tls_agreed(const struct tls *t)
 		(BR_SSL_SENDAPP | BR_SSL_RECVAPP);
 }
 
-bool tls_is_h2(const struct tls *t)
+const char *tls_protocol(const struct tls *t)
 {
 	const char *name = br_ssl_engine_get_selected_protocol(t->engine);
 
-	return name && str_eq(name, h2_name);
+	return name ? name : "";
 }
 
 const char *tls_error(const struct tls *t)

@@ -52,8 +52,8 @@ bool tls_waits(const struct tls *t);
 void tls_end(struct tls *t, int fd);
 /* Both sides have agreed on keys; no byte of the connection was there before. */
 bool tls_agreed(const struct tls *t);
-/* HTTP/2 was chosen. */
-bool tls_is_h2(const struct tls *t);
+/* The protocol that was agreed on by name; "": no names were said. */
+const char *tls_protocol(const struct tls *t);
 /* Why it failed, for a person. */
 const char *tls_error(const struct tls *t);
 

@@ -10,21 +10,6 @@ include default
 use FULL-AUTO
 deny id=forbidden touch forbidden : "the test forbids it"'
 
-free_port() {
-	python3 -c 'import socket; s = socket.socket()
-s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
-}
-
-certificate() { # NAME [OPTION OF openssl...]: NAME.pem and NAME.key
-	local name=$1
-	shift
-	[ $# -gt 0 ] || set -- -newkey ec -pkeyopt ec_paramgen_curve:prime256v1
-	openssl req -x509 -nodes -days 2 -subj "/CN=$name" \
-		-addext 'subjectAltName=DNS:localhost,IP:127.0.0.1' "$@" \
-		-keyout "$name.key" -out "$name.pem" 2>/dev/null
-	chmod 600 "$name.key"
-}
-
 sealed() { # a server with TLS on $PORT, and a key that runs in the file "key"
 	certificate server "$@"
 	PORT=$(free_port)

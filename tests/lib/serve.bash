@@ -47,3 +47,18 @@ client() { # what a Python program does with tests/lib/ws.py
 	PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$TOP/tests/lib WARDBOX=$WARDBOX \
 		in_policy "$POLICY" timeout "${LONG:-60}" "${PYTHON:-python3}" "$BATS_TEST_TMPDIR/client.py"
 }
+
+free_port() {
+	python3 -c 'import socket; s = socket.socket()
+s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
+}
+
+certificate() { # NAME [OPTION OF openssl...]: NAME.pem and NAME.key
+	local name=$1
+	shift
+	[ $# -gt 0 ] || set -- -newkey ec -pkeyopt ec_paramgen_curve:prime256v1
+	openssl req -x509 -nodes -days 2 -subj "/CN=$name" \
+		-addext 'subjectAltName=DNS:localhost,IP:127.0.0.1' "$@" \
+		-keyout "$name.key" -out "$name.pem" 2>/dev/null
+	chmod 600 "$name.key"
+}
