@@ -4,7 +4,7 @@
  * APPLET(audit)
  *
  * config APPLET_AUDIT
- *	bool "audit: dump, follow, verify and replay the log (94.6 KB)"
+ *	bool "audit: dump, follow, verify and replay the log (130.4 KB)"
  *	default y
  *	help
  *	  Shows what ran, who allowed it and what came of it; proves that the

@@ -213,7 +213,7 @@ awaited() { # FILE TEXT
 		verify --merge .
 		stats --reverse
 		stats --lines 3
-		report --json
+		report --follow
 		report --output json
 		export --follow
 		anchor --quiet
@@ -275,7 +275,8 @@ awaited() { # FILE TEXT
 	for _ in $(seq $times); do echo "$segment"; done |
 		xargs "$WARDBOX" audit report -q --html page.html
 	left=$((times * n - 50000))
-	grep -q "\"facts\":\"$((times * n)) commands, [^\"]*the first $left are left out" page.html
+	grep -q "\"commands_in_all\":$((times * n))" page.html
+	grep -q "\"left_out\":$left" page.html
 	[ "$(grep -o "\"id\":$first," page.html | wc -l)" -eq $((times - 1)) ]
 }
 

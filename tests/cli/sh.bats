@@ -1304,16 +1304,15 @@ x" ]
 	[ "$output" = $'pair\nOperation not permitted\nOperation not permitted' ]
 }
 
-@test "ldd is refused, and what tells the same is named" {
+@test "ldd says what a file needs; a program is not started by the loader" {
 	need unshare -m true
 	project
 	cp "$(command -v ls)" a.out
-	run in_policy 'use FULL-AUTO' "$WARDBOX" sh -c 'ldd ./a.out'
+	in_policy 'use FULL-AUTO' "$WARDBOX" sh -c 'ldd ./a.out' | grep 'libc\.so'
+	loader=$(readelf -l a.out | sed -n 's/.*interpreter: \(.*\)\]/\1/p')
+	run in_policy 'use FULL-AUTO' "$WARDBOX" sh -c "$loader ./a.out"
 	[ "$status" -eq 126 ]
-	[[ $output == *"readelf -d FILE"* ]]
-	[[ $output != *"not a dynamic executable"$'\n'* ]]
-	need command -v readelf
-	in_policy 'use FULL-AUTO' "$WARDBOX" sh -c 'readelf -d ./a.out' | grep NEEDED
+	[[ $output == *"rule loader"* ]]
 }
 
 @test "an owner that has no number in this user namespace is named as the cause" {

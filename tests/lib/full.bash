@@ -7,7 +7,7 @@ full_box() {
 	local dir=$O/full log=$BATS_FILE_TMPDIR/full.log
 	mkdir -p "$dir"
 	flock "$dir" sh -ec 'cd "$2"
-		[ -s "$1/.config" ] || make --no-print-directory O="$1" full_defconfig
+		make --no-print-directory O="$1" full_defconfig
 		make --no-print-directory -j2 O="$1" DEPS="$O/deps" all' \
 		sh "$dir" "$TOP" >"$log" 2>&1 || {
 		tail -3 "$log"
