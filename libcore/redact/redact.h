@@ -52,6 +52,9 @@ struct redact {
 	uint8_t pairs[REDACT_PAIRS / 8]; /* the first two bytes of those, by a
 					  * hash */
 	uint8_t words[32]; /* first bytes of the programs in its lines */
+	/* First bytes that no line's flag has, and no program of a line about
+	 * words; 0 before redact_use_policy(). */
+	uint8_t flagless[32], wordless[32];
 	uint32_t found[REDACT_KINDS];
 	uint8_t first[32]; /* first bytes of the secrets */
 	struct redact_work *work; /* allocated on first use */

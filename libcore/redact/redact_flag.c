@@ -75,11 +75,14 @@ static enum form flag_form(const struct redact *r, const struct redact_view *v,
 	const unsigned char tail = f->n > 1 && f->n < 7 ? name[f->n - 1] : 0;
 	const struct policy_secret *o;
 	size_t from = at;
+	bool none;
 
 	*attached = 0;
 	if (!f->n)
 		return FORM_NONE;
-	for (size_t i = 0; (o = redact_line(r, i)); i++) {
+	none = redact_marked(r->flagless, name[0]) &&
+		redact_marked(r->flagless, tail);
+	for (size_t i = 0; !none && (o = redact_line(r, i)); i++) {
 		const size_t dashes = 1 + (o->flag[1] == '-');
 		const char *flag = o->flag + dashes;
 		const bool last = tail == (unsigned char)flag[0] &&

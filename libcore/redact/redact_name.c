@@ -241,7 +241,8 @@ bool redact_names_itself(const unsigned char *key, size_t n,
 enum redact_strength redact_key_strength(
 	const struct redact *r, const unsigned char *key, size_t n)
 {
-	if (r && r->policy && redact_user_key(r, key, n))
+	if (r && r->policy && r->policy->pattern_count &&
+		redact_user_key(r, key, n))
 		return STRENGTH_SURE;
 	return worth_a_look(key, n) ? strength(key, n) : STRENGTH_NONE;
 }

@@ -100,6 +100,8 @@ enum redact_answer redact_operand(const struct redact *r,
 	size_t named = at;
 
 	*s = (struct redact_span){.kind = KIND_FLAG, .mode = REDACT_MODE_LINE};
+	if (at < v->n && redact_marked(r->wordless, p[at]))
+		return REDACT_NO;
 	while (named < v->n && !redact_blank(p[named]))
 		if (++named - at > NAME)
 			return REDACT_NO;

@@ -130,9 +130,29 @@ static unsigned pair_slot(const unsigned char *p)
 	return (p[0] * 31u + p[1]) % REDACT_PAIRS;
 }
 
+static void unmark(uint8_t set[static 32], char letter)
+{
+	const unsigned char at = (unsigned char)letter;
+
+	set[at / 8] &= (uint8_t)~(1U << at % 8);
+}
+
 void redact_use_policy(struct redact *r, const struct policy_redacts *policy)
 {
+	const struct policy_secret *o;
+
 	r->policy = policy;
+	memset(r->flagless, 0xff, sizeof r->flagless);
+	memset(r->wordless, 0xff, sizeof r->wordless);
+	for (size_t i = 0; (o = redact_line(r, i)); i++) {
+		const char *p = o->programs;
+
+		if (o->kind == POLICY_SECRET_FLAG)
+			unmark(r->flagless, o->flag[1 + (o->flag[1] == '-')]);
+		for (; o->kind == POLICY_SECRET_WORD && *p;
+			p = strchrnul(p, '|') + (*strchrnul(p, '|') == '|'))
+			unmark(r->wordless, *p);
+	}
 	for (size_t i = 0; i < policy->secret_count; i++) {
 		const char *p = policy->secret[i].programs;
 
