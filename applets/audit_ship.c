@@ -206,7 +206,7 @@ static void deliver(struct shipping *p)
 	ship_clear(&p->ship);
 }
 
-/* What has no receiver to wait for is behind us, too. */
+/* Records that no receiver is to get count as sent, too. */
 static void move_on(struct shipping *p)
 {
 	if (p->ship.count)
@@ -279,7 +279,7 @@ static void filter_begin(struct shipping *p)
 		p->filter.types = ~(1u << AUDIT_HEADER | 1u << AUDIT_CKPT);
 }
 
-/* Where to go on. */
+/* The place at which shipping goes on. */
 static void place_find(struct shipping *p)
 {
 	uint8_t link[AUDIT_HASH] = {0};
@@ -302,7 +302,7 @@ static void place_find(struct shipping *p)
 	}
 }
 
-/* What is asked for, before anything is read. */
+/* Checks the options before the log is read. */
 static void request_check(struct shipping *p, int argc, char **argv)
 {
 	struct diag d = {0};

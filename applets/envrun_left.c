@@ -151,7 +151,7 @@ void envrun_take_over(struct envrun *e, const struct guard_request *q,
 	struct state *s = &e->state;
 	autobuf struct buf names = BUF_INIT(0);
 	struct cleaning left = {e, q->carry->grants, q->carry->given, &out->stripped};
-	/* It is not looked at while it is what is cleaned. */
+	/* The environment that is being cleaned is not read meanwhile. */
 	struct cleaning given = {e, q->carry->grants, NULL, &names};
 	struct env before;
 

@@ -76,7 +76,8 @@ struct exec_asker {
 void exec_approver(struct guard_caller *caller, struct exec_asker *asker,
 	const struct exec_request *q, const struct exec_reply *reply);
 
-/* What the options say of the command's rights and variables, which lasts. */
+/* The options' word about the command's rights and variables; it lasts as long
+ * as the options. */
 int exec_wish(const struct exec_opts *o, struct exec_request *q, struct diag *d);
 
 /* Takes back what a command changed, and tells it unless it was told; a failure

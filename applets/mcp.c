@@ -113,8 +113,8 @@ static int speak_for(const struct mcp_opts *o, const char *session)
 	return EXIT_OK;
 }
 
-/* Where a question has a page: a port that nothing else is to be had by, because it
- * knows no key, and that is opened when a client wants one. */
+/* Prepares the page for questions. Its port serves nothing else, because the server
+ * knows no key; the port is opened when a client wants a page. */
 static struct serve_server *prepare_pages(
 	struct serve_server *s, struct serve *engine)
 {

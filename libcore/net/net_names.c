@@ -197,12 +197,15 @@ void serve_name_fixed(struct serve *s, struct serve_set *set)
 }
 
 /* Does the question say no more than that a program wants to know its own machine's
- * name, or the name of an address? The policy could name no host for it. */
+ * name, or the name of an address? The policy could name no host for it. Words in
+ * front of an address's zone are no address. */
 static bool asks_itself(const char *name)
 {
+	const size_t digits = strspn(name, "0123456789abcdef.");
 	struct utsname own;
 
-	return str_ends(name, ".in-addr.arpa") || str_ends(name, ".ip6.arpa") ||
+	return (digits && (str_eq(name + digits, "in-addr.arpa") ||
+				  str_eq(name + digits, "ip6.arpa"))) ||
 		(uname(&own) == 0 && str_eq(name, own.nodename));
 }
 

@@ -298,6 +298,9 @@ assert any(e[\"program\"] == \"python3\" for e in ends), ends[:3]"
 	# What a program asks of its own machine is told to nobody.
 	g "getent hosts $(uname -n) 192.0.2.7; true" 2>err
 	test ! -s err
+	# But for words that are no address.
+	not g "getent hosts hidden.word.in-addr.arpa" 2>err
+	grep -q "denied: hidden.word.in-addr.arpa" err
 	g "python3 -m http.server 8765 >/dev/null 2>&1 &
 	   for i in 1 2 3 4 5 6 7 8 9; do
 		curl -sf --retry 20 --retry-connrefused --retry-delay 1 localhost:8765/ && break

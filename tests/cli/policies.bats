@@ -98,7 +98,8 @@ decides() { # allow|confirm|deny LINE...
 	export PLAIN=one GIT_AUTHOR_NAME=somebody CFLAGS=-O3 \
 		MY_TOKEN=abc DB_PASSWORD=abc AWS_SECRET_ACCESS_KEY=abc \
 		DATABASE_URL=postgres://u:xK93hq72Lw@h/db KEYED=AKIAIOSFODNN7QWERTYU \
-		LD_PRELOAD_X=1 BASH_ENV=/dev/null SSH_AUTH_SOCK=/nowhere AWS_PROFILE=p
+		LD_PRELOAD_X=1 BASH_ENV=/dev/null SSH_AUTH_SOCK=/nowhere AWS_PROFILE=p \
+		https_proxy=http://proxy.example:3128 HTTP_PROXY=http://proxy.example:3128
 	for name in agent ci image; do
 		POLICY="include $name"
 		in_policy "$POLICY" "$WARDBOX" sh -c env >got
@@ -106,7 +107,7 @@ decides() { # allow|confirm|deny LINE...
 		grep -x PLAIN=one got
 		grep -x GIT_AUTHOR_NAME=somebody got
 		grep -x CFLAGS=-O3 got
-		run grep -E '^(MY_TOKEN|DB_PASSWORD|AWS_SECRET|DATABASE_URL|KEYED|LD_|BASH_ENV|SSH_|AWS_)' got
+		run grep -E '^(MY_TOKEN|DB_PASSWORD|AWS_SECRET|DATABASE_URL|KEYED|LD_|BASH_ENV|SSH_|AWS_|https_proxy|HTTP_PROXY)' got
 		[ "$status" -eq 1 ]
 	done
 	# The line's own are its own.
