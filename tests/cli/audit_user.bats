@@ -83,7 +83,7 @@ awaited() { # FILE TEXT
 @test "follow shows all that comes, however little of the old fits" {
 	"$WARDBOX" audit -D "$LOG" follow -t event >out 2>&1 3>&- &
 	pid=$!
-	sleep 0.3
+	until_watching "$pid"
 	audit expunge 5 -y
 	awaited out 'expunge {"seq":5}'
 	kill "$pid"
@@ -96,7 +96,7 @@ awaited() { # FILE TEXT
 		"$1" sh -c 'echo before'
 		"$1" audit follow --decision deny -o json >out &
 		pid=$!
-		sleep 0.3
+		until find /proc/$pid/fd -lname "*inotify*" | grep -q .; do sleep 0.02; done
 		"$1" sh -c 'echo allowed'
 		"$1" sh -c poweroff
 		for _ in $(seq 100); do
@@ -133,10 +133,12 @@ awaited() { # FILE TEXT
 @test "follow takes up what is written where a torn record was cut off" {
 	mkdir -m 700 own
 	"$WARDBOX" audit -D own init 2>/dev/null
-	timeout 20 "$WARDBOX" audit -D own follow -a -o json >out 2>err &
+	"$WARDBOX" audit -D own follow -a -o json >out 2>err 3>&- &
 	awaited out '"seq":0'
+	read -r _ before <"/proc/$!/io"
 	printf '\x83\x44\x01\x02\x03\x04\x59\x03\xe8half' >>own/0000000000000000.aud
-	sleep 0.2
+	# The half record has been read when more was read than before.
+	while read -r _ now <"/proc/$!/io" && [ "$now" = "$before" ]; do sleep 0.02; done
 	"$WARDBOX" audit -D own rotate
 	awaited out '"type":"recover","seq":1'
 	awaited out '"type":"header","seq":3'
@@ -148,7 +150,7 @@ awaited() { # FILE TEXT
 	mkdir -m 700 new
 	"$WARDBOX" audit -D new follow -a >out 2>&1 3>&- &
 	pid=$!
-	sleep 0.3
+	until_watching "$pid"
 	"$WARDBOX" audit -D new init -q
 	awaited out "segment begins"
 	kill "$pid"

@@ -466,8 +466,9 @@ traced() { # CAPTURE VALUE LINE
 	run e --state st -- 'env | grep -c "^V[1-8]="'
 	[ "$output" = 8 ]
 	mkdir -p sub
-	in_policy "$POLICY" sh -c '"$0" envrun -- "sleep 1; export SLOW=1" &
-		sleep 0.3; "$0" envrun -- "export FAST=1; cd sub"; wait' "$WARDBOX"
+	in_policy "$POLICY" sh -c '"$0" envrun -- ": >began; until [ -e go ]; do sleep 0.02; done; export SLOW=1" &
+		until [ -e began ]; do sleep 0.02; done
+		"$0" envrun -- "export FAST=1; cd sub"; : >go; wait' "$WARDBOX"
 	run e -- 'echo "$SLOW $FAST ${PWD##*/}"'
 	[ "$output" = "1 1 sub" ]
 }
@@ -476,10 +477,14 @@ traced() { # CAPTURE VALUE LINE
 	mkdir -p moved
 	# shellcheck disable=SC2016 # expanded by the inner shells
 	LANG=C in_policy "$POLICY" sh -c '
-		"$0" envrun -- "sleep 1; cd moved; export SLOW=1" &
-		"$0" envrun -- "sleep 1.5" &
-		sleep 0.4
+		"$0" envrun -- ": >first; until [ -e quick ]; do sleep 0.02; done; cd moved; export SLOW=1" &
+		slow=$!
+		"$0" envrun -- ": >second; until [ -e over ]; do sleep 0.02; done" &
+		until [ -e first ] && [ -e second ]; do sleep 0.02; done
 		"$0" envrun -- "export LANG=new QUICK=1 HOSTALIAS=x"
+		: >quick
+		wait $slow
+		: >over
 		wait
 		"$0" envrun -- "echo \"\${PWD##*/} \$LANG \$SLOW\$QUICK \$HOSTALIAS\""' "$WARDBOX" >out
 	cat out
@@ -771,8 +776,16 @@ sys.exit(p.wait())' "$WARDBOX" envrun --serve-stdin
 	G
 	chmod +x go
 	in_policy "$POLICY" tmux -L "$s" new-session -d -x 80 -y 24 ./go
+	prompts() { # N: waits for the prompt to stand there so often
+		local i
+		for i in $(seq 100); do
+			[ "$(tmux -L "$s" capture-pane -p | grep -c '^.*/.*>')" -lt "$1" ] || return 0
+			sleep 0.1
+		done
+		return 1
+	}
 	tmux -L "$s" send-keys 'export A=hello' Enter
-	sleep 1
+	prompts 2
 	tmux -L "$s" send-keys 'echo $A-$((1+1))' Enter
 	for i in $(seq 50); do
 		tmux -L "$s" capture-pane -p | grep -q '^hello-2' && break
@@ -784,7 +797,7 @@ sys.exit(p.wait())' "$WARDBOX" envrun --serve-stdin
 		sleep 0.1
 	done
 	tmux -L "$s" send-keys C-c
-	sleep 0.3
+	prompts 4
 	tmux -L "$s" send-keys 'history' Enter
 	for i in $(seq 50); do
 		tmux -L "$s" capture-pane -p | grep -q '3  echo g.*sleep 100' && break

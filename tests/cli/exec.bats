@@ -255,6 +255,7 @@ limit FULL-AUTO out=4k"
 		echo "$output"
 		[ "$status" -eq 124 ]
 	done
+	# What goes on would make "late" within this second.
 	sleep 1
 	! [ -e late ]
 }

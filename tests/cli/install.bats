@@ -489,8 +489,8 @@ state_of() { # PATH
 
 @test "only one install works on a root" {
 	root_busybox "$R"
-	flock "$R" sleep 3 &
-	sleep 0.3
+	flock -F "$R" sleep 30 3>&- &
+	until_locked "$R"
 	put
 	[ "$status" -eq 1 ]
 	[[ $output == *"another install"* ]]

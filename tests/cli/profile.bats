@@ -530,8 +530,8 @@ check_twice() { # SHELL FILE EXPECTED-HEAD
 @test "a lock held for long is 6" {
 	echo x=1 >"$HOME/.bashrc"
 	need command -v flock
-	flock "$HOME" sleep 5 &
-	sleep 0.3
+	flock -F "$HOME" sleep 30 3>&- &
+	until_locked "$HOME"
 	run profile add -q -y --timeout 200ms --no-exec --scope interactive /opt/x
 	kill %1 2>/dev/null || true
 	[ "$status" -eq 6 ]

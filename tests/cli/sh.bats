@@ -644,7 +644,6 @@ sees() { # TEXT COUNT: waits until the screen of tmux's server $s has it so ofte
 	sees 'early?' 1
 	keys y Enter
 	sees 'Run it' 1
-	sleep 0.3
 	keys yellow Enter
 	sees 'code 126' 1
 	keys ./ask Enter
@@ -1055,6 +1054,7 @@ lost() { # POLICY COMMAND...
 		log | jq -es 'map(select(.type == "end"))[-1].signal == 15 and
 			all(.event != "supervisor.lost")'
 	done
+	# What goes on would make "left" within this second.
 	sleep 1
 	[ ! -e left ]
 	[ "$(log | jq -s 'map(select(.type == "end")) | length')" = 2 ]

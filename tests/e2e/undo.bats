@@ -43,6 +43,7 @@ allow id=venv python3 opt:-m=venv **"
 		>Makefile
 	exact 'make -j4'
 	g 'make -j4'
+	# make compares times, and a file's time is no finer than a tick.
 	sleep 0.01
 	echo 'int g(void) { return 0; }' >>f3.c
 	exact 'make -j4'

@@ -49,6 +49,17 @@ unshare() {
 	command unshare "$@"
 }
 
+# Waits until process PID has begun to watch files: what is written from now on
+# is seen.
+until_watching() { # PID
+	until find "/proc/$1/fd" -lname "*inotify*" | grep -q .; do sleep 0.02; done
+}
+
+# Waits until somebody else holds the lock of FILE.
+until_locked() { # FILE
+	while flock -n "$1" true; do sleep 0.02; done
+}
+
 as_user() { # run a command as uid 1000 with no privilege left
 	setpriv --reuid 1000 --regid 1000 --clear-groups "$@"
 }
