@@ -107,6 +107,7 @@ void run_stdio_close_theirs(struct run_state *st);
 /* Closes all descriptors of the caller that no pump needs, so that nobody
  * misses an end of file because of us. */
 void run_stdio_release(struct run_state *st);
+/* Closes the caller's descriptor fd, unless a pump or the run still needs it. */
 void run_stdio_let_go(struct run_state *st, int fd);
 /* Shows the sink what regular files grew by. */
 int run_stdio_files(struct run_state *st);

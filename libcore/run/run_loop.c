@@ -344,8 +344,7 @@ static void step_pumps(struct run_state *st, const struct pollfd *fds)
 		/* Lets the reader see the end when the command has closed the
 		 * stream. */
 		if (pump_ended(p) && st->settled &&
-			(i == RUN_OUT || i == RUN_ERR) && !st->spec->keep_fds &&
-			p->to >= 0 && !(p->to == 2 && st->spec->keep_stderr))
+			(i == RUN_OUT || i == RUN_ERR) && p->to >= 0)
 			run_stdio_let_go(st, p->to);
 	}
 }

@@ -241,22 +241,26 @@ void run_stdio_close_theirs(struct run_state *st)
 	st->talk[1] = -1;
 }
 
-void run_stdio_let_go(struct run_state *st, int fd)
-{
-	if (st->null < 0)
-		st->null = open("/dev/null", O_PATH | O_CLOEXEC);
-	if (st->null < 0 || dup3(st->null, fd, O_CLOEXEC) < 0)
-		close(fd);
-}
-
 static bool is_needed(const struct run_state *st, int fd)
 {
-	if (fd == 2 && st->spec->keep_stderr && !st->living)
+	const struct run_spec *spec = st->spec;
+
+	if (!st->living && (spec->keep_fds || (fd == 2 && spec->keep_stderr)))
 		return true;
 	for (size_t i = 0; i < RUN_PUMPS; i++)
 		if (!pump_ended(&st->pumps[i]) && st->pumps[i].to == fd)
 			return true;
-	return false;
+	return fd <= 2 && st->files[fd].on;
+}
+
+void run_stdio_let_go(struct run_state *st, int fd)
+{
+	if (is_needed(st, fd))
+		return;
+	if (st->null < 0)
+		st->null = open("/dev/null", O_PATH | O_CLOEXEC);
+	if (st->null < 0 || dup3(st->null, fd, O_CLOEXEC) < 0)
+		close(fd);
 }
 
 void run_stdio_release(struct run_state *st)
@@ -267,7 +271,7 @@ void run_stdio_release(struct run_state *st)
 	if (st->spec->keep_fds && !st->living)
 		return;
 	for (int fd = 0; fd <= 2; fd++)
-		if (was_given(fd) && !is_needed(st, fd) && !st->files[fd].on)
+		if (was_given(fd))
 			run_stdio_let_go(st, fd);
 	do {
 		n = run_inherited(fds, 64);

@@ -92,6 +92,23 @@ in_s() { # SESSION LINE
 	wb exec "$1" -- sh -c "$2"
 }
 
+@test "a reader sees the end when what lives on has let go of the output" {
+	local how text
+	POLICY=$KEEP
+	# The child holds both streams beyond the command's end.
+	text='(until [ -e go ]; do :; done; exec sleep 314 >/dev/null 2>&1) & echo $! >>pids; echo up'
+	for how in "sh -c" "exec s -- sh -c"; do
+		rm -f go front
+		# shellcheck disable=SC2086 # words
+		{ wb $how "$text" 3>&-; : >front; } 2>&1 | cat >out 3>&- &
+		until_ [ -e front ]
+		: >go
+		wait $!
+		[ "$(cat out)" = up ]
+		! gone "$(tail -n 1 pids)"
+	done
+}
+
 @test "a later command of the session signals what an earlier one left, and nobody else does" {
 	in_s s 'sleep 311 >/dev/null 2>&1 & echo $! >>pids; sh -c "setsid sleep 312 >/dev/null 2>&1 & echo \$! >>pids"'
 	local one two front
