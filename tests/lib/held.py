@@ -140,7 +140,8 @@ def make_root(root, where, box, uid, rules, runner):
     for link, to in (("ptmx", "pts/ptmx"), ("fd", "/proc/self/fd"), ("stdin", "fd/0"), ("stdout", "fd/1"),
                      ("stderr", "fd/2")):
         os.symlink(to, f"{root}/dev/{link}")
-    for name in ("group", "nsswitch.conf", "ld.so.cache", "shells", "services", "shadow"):
+    for name in ("group", "nsswitch.conf", "ld.so.cache", "shells", "services", "shadow",
+                 "manpath.config"):
         if os.path.exists("/etc/" + name):
             shutil.copy("/etc/" + name, root + "/etc/" + name)
     if os.path.isdir("/etc/alternatives"):
