@@ -16,6 +16,8 @@
 #include "base/path.h"
 #include "base/str.h"
 #include "base/uapi/nr.h"
+#include "sys/file.h"
+#include "sys/proc_text.h"
 
 enum {
 	PAGE = 4096, /* steps of this size never cross into a missing page */
@@ -240,6 +242,22 @@ static int below(const struct watch_root *root, char *real)
 	return 0;
 }
 
+/* The process of a thread; -errno. The kernel takes /proc/self for the process, and
+ * a thread may have descriptors of its own. */
+static int process_of(pid_t pid)
+{
+	enum { TEXT_MAX = 8192 };
+	char name[32];
+	size_t len;
+	const char *value;
+	autobuf struct buf text = BUF_INIT(TEXT_MAX);
+	int err = file_read(AT_FDCWD,
+		BUF_PRINT(name, "/proc/%d/status", (int)pid), &text);
+
+	value = err ? NULL : proc_value(buf_str(&text), "Tgid:", &len);
+	return err ? err : value ? (int)proc_number(value) : -ESRCH;
+}
+
 /* A descriptor of what path leads to. Any other link into a process would lead
  * into this one: -ELOOP. */
 static int find_name(const struct watch_root *root, pid_t pid, int dirfd,
@@ -255,6 +273,10 @@ static int find_name(const struct watch_root *root, pid_t pid, int dirfd,
 
 	if (path[0] == '/' && !own)
 		return name_at(root->fd, path, RESOLVE_IN_ROOT, real);
+	if (own)
+		pid = process_of(pid);
+	if (pid < 0)
+		return pid;
 	buf_addf(&b, "/proc/%d/", (int)pid);
 	if (own)
 		buf_adds(&b, path + sizeof(self) - 1);

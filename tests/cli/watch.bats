@@ -254,3 +254,24 @@ limit FULL-AUTO procs=8' -c 'python3 again.py'
 		done
 	done
 }
+
+@test "a thread with descriptors of its own starts what its process's descriptor names" {
+	cat >twin.py <<-'END'
+		import ctypes, os, sys, threading
+		def other():
+		    # The thread's table is its own from here on; /proc/self is the process's.
+		    assert ctypes.CDLL(None).unshare(0x400) == 0
+		    os.dup2(os.open("/usr/bin/true", os.O_PATH), 50)
+		    os.execv("/proc/self/fd/50", ["true", "--version"])
+		os.dup2(os.open(sys.argv[1], os.O_PATH), 50)
+		threading.Thread(target=other).start()
+	END
+	setpriv=$(command -v setpriv)
+	run g FULL-AUTO -c "python3 twin.py $setpriv"
+	echo "$output"
+	[[ $output == *"denied: $setpriv --version: "*'(rule priv, '* ]]
+	[[ $output != *util-linux* ]]
+	run g FULL-AUTO -c 'python3 twin.py /usr/bin/uname'
+	[ "$status" -eq 0 ]
+	[[ $output == uname* ]]
+}
