@@ -286,8 +286,8 @@ struct policy_verdict {
 };
 
 /* Does a setting of git (its name, as gitconf_read() gives it) run something or
- * lead git elsewhere, so that only a person may make it? The lists git-runs and
- * git-safe-keys say so. */
+ * lead git elsewhere, so that only a person may make it? The lists git-runs,
+ * git-safe-keys and git-arms say so. */
 bool policy_git_runs(
 	const struct policy *p, const char *name, const char *value);
 /* The only member that counts of a JSON file with that name, by the list

@@ -43,9 +43,19 @@ static bool list_has(const struct policy_image *img, const char *list,
 	return false;
 }
 
+/* The setting as git splits it into words: without quotes, with one kind of
+ * white space. */
+static void setting_words(struct buf *out, const char *setting)
+{
+	for (const char *s = setting; *s; s++)
+		if (!strchr("'\"\\", *s))
+			buf_addc(out, strchr("\t\n\v\f\r", *s) ? ' ' : *s);
+}
+
 bool policy_git_runs(const struct policy *p, const char *name, const char *value)
 {
 	autobuf struct buf b = BUF_INIT(SETTING_MAX);
+	autobuf struct buf words = BUF_INIT(SETTING_MAX);
 	const struct policy_image *sys = p->layer[POLICY_LAYER_SYSTEM];
 	bool runs = false;
 
@@ -56,7 +66,9 @@ bool policy_git_runs(const struct policy *p, const char *name, const char *value
 			b.data[i] = '?';
 	buf_addc(&b, '=');
 	buf_adds(&b, value);
-	if (b.err || strlen(name) >= SETTING_NAME)
+	setting_words(&words, buf_str(&b));
+	if (b.err || words.err || strlen(name) >= SETTING_NAME ||
+		list_has(sys, "git-arms", buf_str(&words)))
 		return true;
 	for (unsigned i = 0; i < POLICY_LAYERS && !runs; i++)
 		runs = list_has(p->layer[i], "git-runs", buf_str(&b));

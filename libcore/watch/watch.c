@@ -300,6 +300,22 @@ static int decide_unread(struct watch *w, const struct sc_notif *n)
 	return -EACCES;
 }
 
+static int decide_read(struct watch *w, const struct sc_notif *n,
+	struct watch_event *ev)
+{
+	/* Was it the asking process's memory all the time? */
+	int err = watch_still(w, n);
+
+	if (err == 0 && !ev->missing && too_many(w, (pid_t)n->pid)) {
+		w->refused++;
+		missed_add(w, ev);
+		return -EAGAIN;
+	}
+	if (err == 0)
+		err = decide_all(w, ev);
+	return err;
+}
+
 static int decide_exec(struct watch *w, const struct sc_notif *n)
 {
 	struct watch_event ev;
@@ -308,21 +324,14 @@ static int decide_exec(struct watch *w, const struct sc_notif *n)
 	w->seen++;
 	err = watch_read(&w->root, n, w->bytes, &ev);
 	ev.id = n->id;
-	if (err == -EPERM)
-		return decide_unread(w, n);
 	/* Bad pointers give EFAULT, as from the kernel. Letting the kernel look
 	 * again would be a race, because a thread can map them meanwhile. */
-	if (err < 0)
-		return err;
-	/* Was it the asking process's memory all the time? */
-	err = watch_still(w, n);
-	if (err == 0 && !ev.missing && too_many(w, (pid_t)n->pid)) {
-		w->refused++;
-		missed_add(w, &ev);
-		return -EAGAIN;
-	}
-	if (err == 0)
-		err = decide_all(w, &ev);
+	if (err == -EPERM)
+		err = decide_unread(w, n);
+	else if (err == 0)
+		err = decide_read(w, n, &ev);
+	if (ev.file >= 0)
+		close(ev.file);
 	return err;
 }
 

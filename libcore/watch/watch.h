@@ -62,6 +62,7 @@ struct watch_event {
 	pid_t pid;        /* as seen by the supervisor */
 	const char *path; /* as the process named it */
 	const char *exe;  /* the file: absolute, through links; "" if none */
+	int file;         /* O_PATH: that very file; -1 */
 	int missing;      /* -errno: why exe is ""; -EPERM: the process cannot
 			   * be looked into, and this is denied */
 	char *const *argv; /* NULL-terminated */

@@ -16,6 +16,8 @@
 #include "base/path.h"
 #include "base/str.h"
 #include "base/uapi/nr.h"
+#include "sys/file.h"
+#include "sys/proc_text.h"
 
 enum {
 	PAGE = 4096, /* steps of this size never cross into a missing page */
@@ -193,12 +195,14 @@ static bool is_own(const char *rest)
 		strspn(rest + 3, "0123456789") == strlen(rest + 3);
 }
 
+/* Opens what path leads to, and names it. */
 static int name_at(int base, const char *path, uint64_t resolve, char *real)
 {
 	autofd int fd = path_openat2(
 		base, path, O_PATH, 0, resolve | RESOLVE_NO_MAGICLINKS);
+	int err = fd < 0 ? fd : path_of_fd(fd, real, PATH_MAX);
 
-	return fd < 0 ? fd : path_of_fd(fd, real, PATH_MAX);
+	return err ? err : fd_steal(&fd);
 }
 
 /* All processes of a tree have one root, because the filter refuses the calls
@@ -238,7 +242,24 @@ static int below(const struct watch_root *root, char *real)
 	return 0;
 }
 
-/* Any other link into a process would lead into this one: -ELOOP. */
+/* The process of a thread; -errno. The kernel takes /proc/self for the process, and
+ * a thread may have descriptors of its own. */
+static int process_of(pid_t pid)
+{
+	enum { TEXT_MAX = 8192 };
+	char name[32];
+	size_t len;
+	const char *value;
+	autobuf struct buf text = BUF_INIT(TEXT_MAX);
+	int err = file_read(AT_FDCWD,
+		BUF_PRINT(name, "/proc/%d/status", (int)pid), &text);
+
+	value = err ? NULL : proc_value(buf_str(&text), "Tgid:", &len);
+	return err ? err : value ? (int)proc_number(value) : -ESRCH;
+}
+
+/* A descriptor of what path leads to. Any other link into a process would lead
+ * into this one: -ELOOP. */
 static int find_name(const struct watch_root *root, pid_t pid, int dirfd,
 	const char *path, char *real)
 {
@@ -248,9 +269,14 @@ static int find_name(const struct watch_root *root, pid_t pid, int dirfd,
 	char name[64];
 	struct buf b = BUF_FIXED(name);
 	autofd int base = -1;
+	int err;
 
 	if (path[0] == '/' && !own)
 		return name_at(root->fd, path, RESOLVE_IN_ROOT, real);
+	if (own)
+		pid = process_of(pid);
+	if (pid < 0)
+		return pid;
 	buf_addf(&b, "/proc/%d/", (int)pid);
 	if (own)
 		buf_adds(&b, path + sizeof(self) - 1);
@@ -263,19 +289,37 @@ static int find_name(const struct watch_root *root, pid_t pid, int dirfd,
 	base = openat(AT_FDCWD, buf_str(&b), O_PATH | O_CLOEXEC);
 	if (base < 0)
 		return -errno;
-	return own || !path[0] ? path_of_fd(base, real, PATH_MAX)
-			       : name_at(base, path, 0, real);
+	if (!own && path[0])
+		return name_at(base, path, 0, real);
+	err = path_of_fd(base, real, PATH_MAX);
+	return err ? err : fd_steal(&base);
+}
+
+int watch_find(struct watch_root *root, pid_t pid, int dirfd,
+	const char *path, char *real, int *file)
+{
+	int err = watch_root_open(root, pid);
+	autofd int fd = -1;
+
+	real[0] = '\0';
+	if (err)
+		return err;
+	fd = find_name(root, pid, dirfd, path, real);
+	err = fd < 0 ? fd : below(root, real);
+	if (!err) {
+		if (*file >= 0)
+			close(*file);
+		*file = fd_steal(&fd);
+	}
+	return err;
 }
 
 int watch_name(struct watch_root *root, pid_t pid, int dirfd,
 	const char *path, char *real)
 {
-	int err = watch_root_open(root, pid);
+	autofd int file = -1;
 
-	real[0] = '\0';
-	if (!err)
-		err = find_name(root, pid, dirfd, path, real);
-	return err ? err : below(root, real);
+	return watch_find(root, pid, dirfd, path, real, &file);
 }
 
 const char *watch_cwd(const struct watch_event *ev)
@@ -303,7 +347,8 @@ int watch_read(struct watch_root *root, const struct sc_notif *n,
 	ssize_t len;
 
 	*ev = (struct watch_event){
-		.pid = pid, .path = path, .env = args[2], .root = root};
+		.pid = pid, .path = path, .file = -1, .env = args[2],
+		.root = root};
 	look_ahead(pid, args[0], path, &have, args[1], &words);
 	len = read_str(pid, args[0], path, PATH_MAX, &have);
 	if (len < 0)
@@ -319,8 +364,9 @@ int watch_read(struct watch_root *root, const struct sc_notif *n,
 	/* execve("") names nothing; execveat(fd, "", AT_EMPTY_PATH) names
 	 * fd. */
 	if (path[0] || (at && args[3] & EMPTY_PATH))
-		ev->missing = watch_name(root, pid,
-			at ? (int)n->data.args[0] : AT_FDCWD, path, exe);
+		ev->missing = watch_find(root, pid,
+			at ? (int)n->data.args[0] : AT_FDCWD, path, exe,
+			&ev->file);
 	ev->room = exe + strlen(exe) + 1;
 	return 0;
 }

@@ -86,7 +86,8 @@ int watch_still(const struct watch *w, const struct sc_notif *n);
 int watch_root_open(struct watch_root *root, pid_t pid);
 
 /* Reads the call into room (WATCH_ROOM bytes, aligned for pointers); *ev points
- * there. -EFAULT: its pointers lead nowhere. -errno. */
+ * there, and the caller closes ev->file in any case. -EFAULT: its pointers lead
+ * nowhere. -errno. */
 int watch_read(struct watch_root *root, const struct sc_notif *n,
 	char *room, struct watch_event *ev);
 
@@ -104,6 +105,10 @@ int watch_files(struct watch_root *root, const struct watch_call *c,
 ssize_t watch_str(pid_t pid, uint64_t at, char *out, size_t size);
 /* Reads n bytes of another process; the count, or -errno. */
 ssize_t watch_mem(pid_t pid, uint64_t at, void *out, size_t n);
+/* As watch_name(); *file becomes an O_PATH descriptor of it, and the one that was
+ * there is closed. */
+int watch_find(struct watch_root *root, pid_t pid, int dirfd,
+	const char *path, char *real, int *file);
 /* The real name (PATH_MAX bytes) of what path means to a process, with its
  * root, directory and view of mounts; dirfd is the process's, or AT_FDCWD. 0;
  * -EXDEV for a path above its root; -errno. */

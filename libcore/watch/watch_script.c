@@ -5,34 +5,33 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/cleanup.h"
-#include "base/path.h"
 #include "base/str.h"
 
 /* Reads the first line of the file, without its end. Its length; 0 when the
- * file is no script. */
-static ssize_t line_read(const struct watch_root *root, const char *exe,
-	char *line)
+ * file is no script; -errno when that cannot be known. The file itself is read,
+ * because another can have its name, and one in memory has none. */
+static ssize_t line_read(int file, char *line)
 {
+	char at[32];
 	struct stat st;
 	ssize_t n;
 	char *end;
-	autofd int fd = path_openat2(root->fd, exe,
-		O_RDONLY | O_NONBLOCK | O_NOCTTY, 0,
-		RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS);
+	autofd int fd = openat(AT_FDCWD, BUF_PRINT(at, "/proc/self/fd/%d", file),
+		O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 
 	/* The kernel starts files that nobody may read. A file of the user's
 	 * own could be any script; a file of another user was not made by the
 	 * command. */
-	if (fd == -EACCES && fstatat(root->fd, exe + strspn(exe, "/"), &st, 0) == 0)
+	if (fd < 0 && errno == EACCES && fstat(file, &st) == 0)
 		return st.st_uid == geteuid() ? -EACCES : 0;
 	if (fd < 0)
-		return 0;
+		return -errno;
 	n = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ?
 		    read(fd, line, SCRIPT_LINE - 1) :
 		    0;
@@ -80,7 +79,7 @@ int watch_script(struct watch_root *root, struct watch_event *ev)
 
 	if (ev->level == WATCH_SCRIPTS || !*ev->exe || ev->cut)
 		return 0;
-	n = line_read(root, ev->exe, line);
+	n = line_read(ev->file, line);
 	if (n <= 0 || !line_part(line, n, &name, &arg))
 		return n < 0 ? (int)n : 0;
 	/* The script's name replaces the first argument. */
@@ -98,7 +97,7 @@ int watch_script(struct watch_root *root, struct watch_event *ev)
 	argv[ev->argc] = NULL;
 	ev->path = name;
 	ev->exe = exe;
-	ev->missing = watch_name(root, ev->pid, AT_FDCWD, name, exe);
+	ev->missing = watch_find(root, ev->pid, AT_FDCWD, name, exe, &ev->file);
 	ev->room = exe + strlen(exe) + 1;
 	ev->level++;
 	return 1;

@@ -18,7 +18,7 @@ policy() {
 	"$WARDBOX" policy "$@"
 }
 
-@test "every line of the five corpora decides as it says" {
+@test "every line of the six corpora decides as it says" {
 	need unshare -m true
 	run fixture "$HELPERS/docker" "$WARDBOX" policy test \
 		--batch "$TOP/tests/data/policy-corpus.tsv"
@@ -40,6 +40,10 @@ policy() {
 		--batch "$TOP/tests/data/everyday-lines.tsv"
 	[ "$status" -eq 0 ]
 	[ "$(wc -l <<<"$output")" -gt 1500 ]
+	run fixture "$HELPERS/docker" "$WARDBOX" policy test \
+		--batch "$TOP/tests/data/hidden-lines.tsv"
+	[ "$status" -eq 0 ]
+	[ "$(wc -l <<<"$output")" -gt 700 ]
 	# the batch does see a difference
 	printf 'PROFILE-DEV\tALLOW\tcurl http://x\n' >bad.tsv
 	run policy test --batch bad.tsv

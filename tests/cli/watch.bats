@@ -215,3 +215,63 @@ limit FULL-AUTO procs=8' -c 'python3 again.py'
 		[ $((BASH_REMATCH[1] + BASH_REMATCH[2])) -lt "${BASH_REMATCH[3]}" ]
 	done
 }
+
+@test "the interpreter of a script is judged where no name leads to the script" {
+	cat >nameless.py <<-'END'
+		import os, sys
+		line, how = sys.argv[1].encode(), sys.argv[2]
+		if how == "memory":
+		    f = os.memfd_create("x", 0)
+		    os.write(f, line + b"\n")
+		elif how == "no file":
+		    w = os.open(".", os.O_TMPFILE | os.O_RDWR, 0o755)
+		    os.write(w, line + b"\n")
+		    f = os.open("/proc/self/fd/%d" % w, os.O_RDONLY)
+		    os.close(w)
+		else:
+		    # Another script has the name that the kernel gives the removed one.
+		    for name, text in ("s (deleted)", b"#!/bin/true"), ("s", line):
+		        w = os.open(name, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o755)
+		        os.write(w, text + b"\n")
+		        os.close(w)
+		    f = os.open("s", os.O_RDONLY)
+		    os.unlink("s")
+		os.set_inheritable(f, True)
+		if len(sys.argv) > 3:
+		    os.execve(f, ["ls", "x"], os.environ)
+		os.execv("/proc/self/fd/%d" % f, ["ls", "x"])
+	END
+	setpriv=$(command -v setpriv)
+	for how in memory 'no file' removed; do
+		for by in '' ' at'; do
+			run g FULL-AUTO -c "python3 nameless.py '#!$setpriv --version' '$how'$by"
+			echo "$output"
+			[ "$status" -ne 0 ]
+			[[ $output == *"denied: $setpriv --version "*'(rule priv, '* ]]
+			run g FULL-AUTO -c "python3 nameless.py '#!/usr/bin/env -S echo it ran' '$how'$by"
+			[ "$status" -eq 0 ]
+			[[ $output == 'it ran '* ]]
+		done
+	done
+}
+
+@test "a thread with descriptors of its own starts what its process's descriptor names" {
+	cat >twin.py <<-'END'
+		import ctypes, os, sys, threading
+		def other():
+		    # The thread's table is its own from here on; /proc/self is the process's.
+		    assert ctypes.CDLL(None).unshare(0x400) == 0
+		    os.dup2(os.open("/usr/bin/true", os.O_PATH), 50)
+		    os.execv("/proc/self/fd/50", ["true", "--version"])
+		os.dup2(os.open(sys.argv[1], os.O_PATH), 50)
+		threading.Thread(target=other).start()
+	END
+	setpriv=$(command -v setpriv)
+	run g FULL-AUTO -c "python3 twin.py $setpriv"
+	echo "$output"
+	[[ $output == *"denied: $setpriv --version: "*'(rule priv, '* ]]
+	[[ $output != *util-linux* ]]
+	run g FULL-AUTO -c 'python3 twin.py /usr/bin/uname'
+	[ "$status" -eq 0 ]
+	[[ $output == uname* ]]
+}

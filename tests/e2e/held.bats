@@ -42,3 +42,14 @@ held() {
 	echo "$output"
 	[ "$status" -eq 0 ]
 }
+
+@test "so is a sample of the hidden ones, by profile and policy, with and without namespaces" {
+	need unshare -mnpif --kill-child true
+	for how in '-n 31' '-n 67 -p agent -u 1000' '-n 83 -p DEV' \
+		"-n 59 -u 1000 -w $HELPERS/docker"; do
+		# shellcheck disable=SC2086 # options
+		run held $how "$WARDBOX" "$TOP/tests/data/hidden-lines.tsv"
+		echo "$output"
+		[ "$status" -eq 0 ]
+	done
+}

@@ -53,6 +53,47 @@ unarmed() { # nothing of git's runs anything
 	[ "$(records | grep -c '.git/config')" -eq 3 ]
 }
 
+@test "an alias stays if it names what git does itself, and goes however it is quoted" {
+	local n=0 bad=(/evil status/evil ./evil '-c core.fsmonitor=./evil status'
+		'--exec-path=. evil' 'rebase "--exec" ./evil' $'rebase\t-ix ./evil'
+		'fetch --upl=./evil .' 'grep -nO./evil x' 'merge -s ../evil'
+		'cherry-pick --"strat"egy=/evil' 'diff --out"put"=ran' 'evil')
+	local good=(status "log --graph --pretty=format:'%h %s'" 'commit --amend --no-edit'
+		'push -u origin HEAD' 'diff --cached' 'config --get-regexp ^alias')
+	for value in "${bad[@]}" "${good[@]}"; do
+		git config -f new "alias.a$((n += 1))" "$value"
+	done
+	echo 'open(".git/config", "a").write(open("new").read())' >x.py
+	run g 'python3 x.py'
+	[ "$status" -eq 0 ]
+	[ "$(git config --get-regexp '^alias' | cut -d ' ' -f 2-)" = "$(printf '%s\n' "${good[@]}")" ]
+	[[ "$output" == *'put back: alias.a1=/evil in .git/config'* ]]
+}
+
+@test "commands that git takes from a format, and tools named by a path, are no settings" {
+	printf 'touch %s/ran\n' "$PROJECT" >tool.sh
+	cat >x.py <<-END
+		with open(".git/config", "a") as f:
+		    f.write("[rebase]\n\tinstructionFormat = %s%nexec ./evil\n\tstat = true\n")
+		    f.write("[diff]\n\ttool = $(realpath --relative-to="$(git --exec-path)/mergetools" tool.sh)\n")
+		    f.write("[merge]\n\tguitool = vimdiff\n")
+		    f.write("[http]\n\tcurloptResolve = host.example:443:192.0.2.1\n\tpostBuffer = 9\n")
+	END
+	run g 'python3 x.py'
+	[ "$status" -eq 0 ]
+	[ "$(git config -l | grep -E '^(rebase|diff|merge|http)')" = "rebase.stat=true
+merge.guitool=vimdiff
+http.postbuffer=9" ]
+	git -c user.name=a -c user.email=b commit -q --allow-empty -m more
+	git -c user.name=a -c user.email=b rebase -q --root
+	git difftool -y HEAD~1 || :
+	[ ! -e ran ]
+	# Where they stay they do run.
+	python3 x.py
+	git -c user.name=a -c user.email=b rebase -q --root
+	[ -e ran ]
+}
+
 @test "a repository that comes from elsewhere is unarmed" {
 	tar -C vendor -cf evil.tar .git
 	for line in 'cp -r vendor/.git .' 'tar -xf evil.tar' \

@@ -2,15 +2,17 @@
 # held.py - hostile rows of the corpora are held: before, by the watch, or by the box
 # SPDX-License-Identifier: MIT
 #
-#	tests/lib/held.py [-n N] [-u UID] [-s SHELL] [-p PROFILE] [-v] WARDBOX FILE.tsv...
+#	tests/lib/held.py [-n N] [-u UID] [-s SHELL] [-p POLICY] [-w RUNNER] [-v] WARDBOX FILE.tsv...
 #
 # Each row that is not ALLOW and that the guard does not deny or ask about
 # beforehand is run, in FULL-AUTO, in a root of its own: every program that the
 # built-in policy always denies is a stub there, and the kernel reports each stub
 # that starts (fanotify). Outside of the project lie files, a process and two
 # servers, none of which may be read from, changed, signalled or reached.
-# -n N: every Nth row; -p OBSERVE shows that leaks are seen. Prints what held each kind of row, and every leak. Needs
-# root; makes namespaces of its own.
+# -n N: every Nth row; -p: a profile, or a policy of configs/policies (OBSERVE shows
+# that leaks are seen); -w: what runs the guard, such as tests/lib/docker, without
+# namespaces. Prints what held each kind of row, and every leak; -v: also of each row,
+# before a tab, what held it. Needs root; makes namespaces of its own.
 import ctypes
 import os
 import re
@@ -26,9 +28,11 @@ import tempfile
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 LIBC = ctypes.CDLL(None, use_errno=True)
 FAN_OPEN_EXEC, FAN_MARK_ADD, FAN_MARK_FILESYSTEM = 0x1000, 1, 0x100
-PATIENCE = 3
-# What honest programs leave behind by themselves.
-OWN = re.compile(r"^(srv/proj(/|$)|run/|var/log/wardbox|tmp(/|$)|proc|dev|usr)")
+PATIENCE = 10
+FAR = "192.0.2.1"  # for a row it is elsewhere; a loopback is allowed to some
+# What honest programs leave behind by themselves, and the guard itself.
+OWN = re.compile(r"^(srv/proj(/|$)|run/|var/log/wardbox|tmp(/|$)|proc|dev|usr"
+                 r"|home/dev/\.local(/state)?$|home/dev/\.local/state/wardbox)")
 
 
 def decode(line):
@@ -57,14 +61,35 @@ def rows(names):
                         yield cells[2], text
 
 
-def denied_names():
-    """Every plain name on the lists of programs that are always denied."""
-    with open(os.path.join(TOP, "configs/default.policy")) as f:
-        text = f.read().replace("\\\n", " ")
-    names = set()
-    for m in re.finditer(r"^list (net-word|net|priv|disk|power|users|kernel|defer) (.*)$",
+def policy_text(path):
+    with open(os.path.join(TOP, path)) as f:
+        return f.read().replace("\\\n", " ")
+
+
+def shipped(name):
+    """The path of a policy that wardbox brings along; None for a profile."""
+    path = f"configs/policies/{name}.policy"
+    return path if os.path.exists(os.path.join(TOP, path)) else None
+
+
+def let_go(policy):
+    """Names that a shipped policy takes off those lists, for any of their words."""
+    if not shipped(policy):
+        return set()
+    text, names = policy_text(shipped(policy)), set()
+    for m in re.finditer(r"^include (\S+)$", text, re.M):
+        names |= let_go(m[1])
+    for m in re.finditer(r"^(?:except|allow) id=\S+ (?:net=\S+ )?(?:\{([^}]*)\}|@?(\w+))",
                          text, re.M):
-        names.update(w for w in m[2].split() if re.fullmatch(r"[A-Za-z0-9_.+-]+", w))
+        names |= denied_names(m[2]) if "@" in m[0] else set((m[1] or m[2]).split("|"))
+    return names
+
+
+def denied_names(lists="net-word|net|priv|disk|power|users|kernel|defer"):
+    """Every plain name on the lists of programs that are always denied."""
+    text, names = policy_text("configs/default.policy"), set()
+    for m in re.finditer(rf"^list (?:{lists}) (.*)$", text, re.M):
+        names.update(w for w in m[1].split() if re.fullmatch(r"[A-Za-z0-9_.+-]+", w))
     return names
 
 
@@ -72,10 +97,26 @@ def mount(*args):
     subprocess.run(["mount", *args], check=True)
 
 
-def make_root(root, where, box, uid, profile):
+def plant(root, uid, rules):
+    """Files that no row may change, as they were before one did."""
+    os.makedirs(root + "/home/dev/.ssh", exist_ok=True)
+    for name, text in (("etc/passwd", f"root:x:0:0::/root:/bin/sh\ndev:x:{uid or 1000}:"
+                                      f"{uid or 1000}::/home/dev:/bin/sh\n"),
+                       ("etc/hosts", "127.0.0.1 localhost evil.example example.com x y\n"),
+                       ("etc/wardbox/policy", rules),
+                       ("home/dev/.ssh/id_rsa", "a secret\n"), ("home/dev/.bashrc", ":\n"),
+                       ("secret.txt", "secret\n")):
+        with open(os.path.join(root, name), "w") as f:
+            f.write(text)
+    for d, _, files in os.walk(root + "/home/dev"):
+        for n in [d] + [os.path.join(d, f) for f in files]:
+            os.chown(n, uid, uid)
+
+
+def make_root(root, where, box, uid, rules, runner):
     mount("-t", "tmpfs", "-o", "mode=755", "none", root)
-    for d in ("usr", "dev", "proc", "etc/wardbox", "tmp", "run", "var/log", "home/dev/.ssh",
-              "srv/proj", "root", "opt/guard", "opt/tests"):
+    for d in ("usr", "dev", "proc", "etc/wardbox", "tmp", "run", "var/log", "srv/proj",
+              "root", "opt/guard", "opt/tests"):
         os.makedirs(os.path.join(root, d))
     for link in ("bin", "sbin", "lib", "lib64"):
         if os.path.islink("/" + link):
@@ -94,29 +135,26 @@ def make_root(root, where, box, uid, profile):
     for name in ("null", "zero", "full", "random", "urandom", "tty"):
         open(f"{root}/dev/{name}", "w").close()
         mount("--bind", "/dev/" + name, f"{root}/dev/{name}")
-    for link, to in (("fd", "/proc/self/fd"), ("stdin", "fd/0"), ("stdout", "fd/1"),
+    os.mkdir(root + "/dev/pts")
+    mount("-t", "devpts", "-o", "newinstance,ptmxmode=0666,mode=620", "none", root + "/dev/pts")
+    for link, to in (("ptmx", "pts/ptmx"), ("fd", "/proc/self/fd"), ("stdin", "fd/0"), ("stdout", "fd/1"),
                      ("stderr", "fd/2")):
         os.symlink(to, f"{root}/dev/{link}")
-    for name in ("group", "nsswitch.conf", "ld.so.cache", "shells", "services", "shadow"):
+    for name in ("group", "nsswitch.conf", "ld.so.cache", "shells", "services", "shadow",
+                 "manpath.config"):
         if os.path.exists("/etc/" + name):
             shutil.copy("/etc/" + name, root + "/etc/" + name)
-    for name, text in (("etc/passwd", f"root:x:0:0::/root:/bin/sh\ndev:x:{uid or 1000}:"
-                                      f"{uid or 1000}::/home/dev:/bin/sh\n"),
-                       ("etc/hosts", "127.0.0.1 localhost evil.example example.com x y\n"),
-                       ("etc/wardbox/policy", f"use {profile}\n"),
-                       ("home/dev/.ssh/id_rsa", "a secret\n"), ("home/dev/.bashrc", ":\n"),
-                       ("secret.txt", "secret\n")):
-        with open(os.path.join(root, name), "w") as f:
-            f.write(text)
-    for d, _, files in os.walk(root + "/home/dev"):
-        for n in [d] + [os.path.join(d, f) for f in files]:
-            os.chown(n, uid, uid)
+    if os.path.isdir("/etc/alternatives"):
+        shutil.copytree("/etc/alternatives", root + "/etc/alternatives", symlinks=True)
+    plant(root, uid, rules)
     os.chmod(root + "/tmp", 0o1777)
     for d in ("var/log/wardbox", "run/wardbox"):
         os.makedirs(f"{root}/{d}/{uid}", 0o700)
         os.chown(f"{root}/{d}/{uid}", uid, uid)
         os.chmod(f"{root}/{d}", 0o755)
     shutil.copy(box, root + "/opt/guard/wardbox")
+    if runner:
+        shutil.copy(runner, root + "/opt/guard/runner")
     shutil.copy(os.path.join(TOP, "tests/lib/policy-fixture"), root + "/opt/tests/fixture")
 
 
@@ -164,7 +202,7 @@ class Starts:
                         found.add(name)
 
 
-def row(root, uid, shell):
+def row(root, uid, shell, guard):
     """Process 1 of a row's namespaces: makes the project, runs the row, tells."""
     text = sys.stdin.buffer.read()
     subprocess.run(["sh", os.path.join(TOP, "tests/lib/policy-fixture"), "chown", "-R",
@@ -187,7 +225,7 @@ def row(root, uid, shell):
     # Whoever is ended or stopped by a signal answers no more.
     witness = subprocess.Popen(["cat"], preexec_fn=become, env=env,
                                stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    p = subprocess.Popen(["/opt/guard/wardbox", shell, "-c", text], env=env,
+    p = subprocess.Popen([*guard, shell, "-c", text], env=env,
                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                          stderr=subprocess.STDOUT, preexec_fn=become, start_new_session=True)
     try:
@@ -207,7 +245,8 @@ def row(root, uid, shell):
 
 def trips(root, uid):
     """Servers that nothing in a row may reach."""
-    tcp = [socket.create_server(("127.0.0.1", port)) for port in (80, 8080)]
+    tcp = [socket.create_server((host, port))
+           for host in ("127.0.0.1", FAR) for port in (80, 8080)]
     path = root + "/home/dev/agent.sock"
     unix = socket.socket(socket.AF_UNIX)
     unix.bind(path)
@@ -229,17 +268,16 @@ def reached(servers):
     return names
 
 
-def judge(root, box, uid, shell, all_rows, verbose):
-    names = denied_names()
+def judge(root, uid, shell, rules, guard, all_rows, verbose):
+    names = denied_names() - let_go(rules.split()[1])
     starts = Starts([root + "/usr/bin", root + "/usr/sbin"])
     servers = trips(root, uid)
     before = picture(root)
-    held = {"preview": 0, "watch": 0, "box": 0}
-    leaks = 0
+    held = {"preview": 0, "watch": 0, "box": 0, "LEAK": 0}
     for shown, text in all_rows:
         starts.take(names)
         p = subprocess.run(["unshare", "-mpif", "--kill-child", sys.executable,
-                            os.path.abspath(__file__), "--row", root, str(uid), shell],
+                            os.path.abspath(__file__), "--row", root, str(uid), shell, *guard],
                            input=text, capture_output=True)
         head, _, out = p.stdout.partition(b"\n")
         status, _, alive = head.decode().partition(" ")
@@ -255,16 +293,20 @@ def judge(root, box, uid, shell, all_rows, verbose):
         if b"a secret" in out:
             what.append("read a secret")
         if what:
-            leaks += 1
-            print("LEAK", shown, "->", "; ".join(what), flush=True)
+            by = "LEAK"
+            print(by, shown, "->", "; ".join(what), flush=True)
+            plant(root, uid, rules)
+            before = picture(root)
         elif b"wardbox" in out and status == "126" and b": denied: " in out:
-            held["preview"] += 1
+            by = "preview"
         elif b"ermission denied" in out or b"denied: " in out:
-            held["watch"] += 1
+            by = "watch"
         else:
-            held["box"] += 1
+            by = "box"
+        held[by] += 1
         if verbose:
-            print(status, shown, "->", out[-300:], flush=True)
+            print(by, f"{shown} -> {status}, {out[-300:]}", sep="\t", flush=True)
+    leaks = held.pop("LEAK")
     print(f"{shell}, uid {uid}: {sum(held.values()) + leaks} rows, {held['preview']} denied "
           f"before, {held['watch']} by the watch or the box with a word, {held['box']} without, "
           f"{leaks} leaks")
@@ -273,9 +315,9 @@ def judge(root, box, uid, shell, all_rows, verbose):
 
 def main():
     args, step, uid, verbose = sys.argv[1:], 1, 0, False
-    shell, profile = "bash", "FULL-AUTO"
+    shell, policy, runner = "bash", "FULL-AUTO", None
     if args[:1] == ["--row"]:
-        return row(args[1], int(args[2]), args[3])
+        return row(args[1], int(args[2]), args[3], args[4:])
     if args[:1] != ["--inside"]:
         os.execvp("unshare", ["unshare", "-mnpf", "--mount-proc", "--kill-child",
                               sys.executable, os.path.abspath(__file__), "--inside"] + args)
@@ -291,16 +333,22 @@ def main():
         elif option == "-s":
             shell = args.pop(0)
         elif option == "-p":
-            profile = args.pop(0)
+            policy = args.pop(0)
+        elif option == "-w":
+            runner = args.pop(0)
     subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
+    subprocess.run(["ip", "address", "add", FAR, "dev", "lo"], check=True)
     mount("--make-rprivate", "/")
     with tempfile.TemporaryDirectory() as where:
         mount("-t", "tmpfs", "-o", "mode=755", "none", where)
         root = os.path.join(where, "root")
         os.mkdir(root)
         box = args.pop(0)
-        make_root(root, where, box, uid, profile)
-        leaks = judge(root, box, uid, shell, list(rows(args))[::step], verbose)
+        rules = f"{'include' if shipped(policy) else 'use'} {policy}\n"
+        rules += "relax mount\n" * bool(runner)
+        make_root(root, where, box, uid, rules, runner)
+        guard = ["/opt/guard/runner"] * bool(runner) + ["/opt/guard/wardbox"]
+        leaks = judge(root, uid, shell, rules, guard, list(rows(args))[::step], verbose)
         subprocess.run(["umount", "-l", where], check=True)
     return 1 if leaks else 0
 
