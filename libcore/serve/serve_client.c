@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <netdb.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/random.h>
@@ -18,7 +17,10 @@
 #include "base/kconfig.h"
 #include "base/num.h"
 #include "base/str.h"
+#include "net/net.h"
 #include "sys/file.h"
+
+static const uint64_t connect_ns = UINT64_C(120000000000);
 
 void serve_client_close(struct serve_client *c)
 {
@@ -130,30 +132,6 @@ static int shake_hands(struct serve_client *c, struct diag *d)
 					    tls_error(c->tls));
 }
 
-static int connect_to(struct serve_client *c, const char *host,
-	const char *port, struct diag *d)
-{
-	const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
-	struct addrinfo *all = NULL;
-	int err = getaddrinfo(host, port, &hints, &all);
-
-	if (err)
-		return diag_fail(d, -ENOENT, "%s: %s", host, gai_strerror(err));
-	err = -ENOENT;
-	for (const struct addrinfo *a = all; a && err; a = a->ai_next) {
-		autofd int fd = socket(
-			a->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-		err = fd < 0 || connect(fd, a->ai_addr, a->ai_addrlen) ? -errno
-								     : 0;
-		if (!err)
-			c->fd = fd_steal(&fd);
-	}
-	freeaddrinfo(all);
-	return err ? diag_errno(d, err, "no server answers on %s:%s", host, port)
-		   : 0;
-}
-
 int serve_client_open_url(struct serve_client *c, const char *url,
 	const char *token_file, const char *cert_file, struct diag *d)
 {
@@ -180,8 +158,8 @@ int serve_client_open_url(struct serve_client *c, const char *url,
 	if (!err)
 		err = tls_connect(&c->tls, host, cert_file, d);
 	if (!err)
-		err = connect_to(c, host, *port ? port : "443", d);
-	return err ? err : shake_hands(c, d);
+		c->fd = net_dial(host, *port ? port : "443", connect_ns, d);
+	return err ? err : c->fd < 0 ? c->fd : shake_hands(c, d);
 }
 
 static int read_more(struct serve_client *c, struct diag *d)
