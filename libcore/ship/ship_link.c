@@ -87,7 +87,7 @@ static int shake_hands(struct ship_link *w, struct diag *d)
 	if (!IS_ENABLED(CONFIG_AUDIT_SHIP_TLS))
 		return diag_fail(d, -ENOSYS,
 			"%s: AUDIT_SHIP_TLS is not built in", to->host);
-	err = tls_connect_by(&w->tls, to->host, w->ship->ca,
+	err = tls_connect_by(&w->tls, to->host, w->ship->ca, w->ship->keys,
 		to->kind == SHIP_OTLP, d);
 	while (!err && !tls_agreed(w->tls)) {
 		n = read_some(w, &none, 0);

@@ -5,7 +5,8 @@
     receiver.py syslog DIR MODE...
     receiver.py otlp DIR MODE...
 
-With CERT in the environment, a certificate and its key in PEM, it speaks TLS.
+With CERT in the environment, a certificate and its key in PEM, it speaks TLS; with
+CLIENTS, too, who is to vouch for clients, it takes no other ones.
 
 Writes its port to DIR/port, which is a FIFO or not there yet. Each connection is
 handled by the next MODE, the last one by all that follow. What was taken is
@@ -157,6 +158,9 @@ def main():
     if "CERT" in os.environ:
         tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         tls.load_cert_chain(os.environ["CERT"])
+        if "CLIENTS" in os.environ:
+            tls.verify_mode = ssl.CERT_REQUIRED
+            tls.load_verify_locations(os.environ["CLIENTS"])
     while True:
         s, _ = listener.accept()
         mode = modes.pop(0) if len(modes) > 1 else modes[0]
