@@ -94,7 +94,7 @@ static int list(void *into, int argc, char **argv)
 	for (size_t i = 0; i < l.count; i++) {
 		autobuf struct buf text = BUF_INIT(1 << 20);
 
-		if (approve_read(dir, l.id[i], &text, NULL))
+		if (approve_read(dir, l.id[i], true, &text, NULL))
 			continue;
 		if (o->json)
 			json_raw(&j, text.data, str_line(text.data, text.len));
@@ -120,7 +120,7 @@ static int show(void *into, int argc, char **argv)
 	if (argc != 2)
 		cli_die(EXIT_USAGE, "show: which question? 'wardbox approve'"
 			" lists them");
-	if (approve_read(dir, argv[1], &text, &d))
+	if (approve_read(dir, argv[1], true, &text, &d))
 		cli_die_diag(EXIT_FOUND, &d);
 	if (o->json)
 		buf_add(&out, text.data, text.len);
@@ -179,7 +179,7 @@ static int watch(void *into, int argc, char **argv)
 
 			for (size_t k = 0; k < had.count; k++)
 				known |= str_eq(had.id[k], now.id[i]);
-			if (!known && !approve_read(dir, now.id[i], &text, NULL))
+			if (!known && !approve_read(dir, now.id[i], true, &text, NULL))
 				add_question(&out, &text, true);
 		}
 		had = now;

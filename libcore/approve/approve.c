@@ -128,7 +128,8 @@ static int make_once(
 	return fd < 0 ? -errno : file_write_all(fd, text, strlen(text));
 }
 
-int approve_read(int dir, const char *id, struct buf *json, struct diag *d)
+int approve_read(int dir, const char *id, bool seen, struct buf *json,
+	struct diag *d)
 {
 	char name[NAME_SIZE];
 	int err = waits(dir, id) ? file_read(dir, name_of(name, id, "ask"), json)
@@ -136,7 +137,8 @@ int approve_read(int dir, const char *id, struct buf *json, struct diag *d)
 
 	if (err)
 		return diag_fail(d, err, "no question %.20s waits", id);
-	(void)make_once(dir, id, "seen", "");
+	if (seen)
+		(void)make_once(dir, id, "seen", "");
 	return 0;
 }
 
