@@ -62,11 +62,7 @@ static void command_free(struct serve_command *c)
 {
 	struct serve *s = c->engine;
 
-	for (struct serve_command **at = &s->first; *at; at = &(*at)->next)
-		if (*at == c) {
-			*at = c->next;
-			break;
-		}
+	LIST_DROP(s->first, c);
 	while (c->readers)
 		serve_detach(c->readers);
 	command_empty(c);

@@ -65,11 +65,7 @@ void call_free(struct call *c)
 {
 	const struct serve_guest guest = guest_of(c);
 
-	for (struct call **at = &c->h2->first; *at; at = &(*at)->next)
-		if (*at == c) {
-			*at = c->next;
-			break;
-		}
+	LIST_DROP(c->h2->first, c);
 	settle_late(c);
 	guest_leave(&guest);
 	nghttp2_session_set_stream_user_data(c->h2->session, c->stream, NULL);
@@ -372,12 +368,10 @@ static void call_due(struct serve_timer *t)
 	conn_flush(conn);
 }
 
-void call_check_key(struct call *c)
+void call_check_key(struct call *c, const struct serve_keys *keys)
 {
-	struct serve_conn *conn = c->h2->conn;
-
 	if (!c->over && !c->late && c->who.roles &&
-		!server_roles(conn->server, conn->local, &c->who))
+		!server_knows(c->h2->conn->server, keys, &c->who))
 		call_end(c, GRPC_UNAUTHENTICATED, "the key was revoked");
 }
 #endif

@@ -176,26 +176,6 @@ int codex_wish_read(struct codex_message *m, struct codex_wish *w)
 		: unknown(m, "such a kind of file system");
 }
 
-static int read_words(struct codex_message *m, struct codex_start *s)
-{
-	uint32_t list = rpc_member(&m->doc, m->params, "argv");
-
-	if (list && json_type(&m->doc, list) == JSON_ARRAY)
-		for (uint32_t i = json_first(&m->doc, list); i;
-			i = json_next(&m->doc, i)) {
-			if (json_text(&m->doc, i, &s->words))
-				break;
-			buf_addc(&s->words, '\0');
-			s->count++;
-		}
-	if (s->words.err || !s->count || !s->words.data[0]) {
-		(void)str_copy(m->said, sizeof m->said,
-			"argv: no list of words that can be run");
-		return -EINVAL;
-	}
-	return 0;
-}
-
 /* The members of an object of texts as variables. */
 static int read_env(
 	struct codex_message *m, uint32_t object, struct codex_start *s)
@@ -235,29 +215,32 @@ static int read_variables(struct codex_message *m, struct codex_start *s)
 
 int codex_start_read(struct codex_message *m, struct codex_start *s)
 {
-	struct buf id = BUF_FIXED(s->id), argv0 = BUF_FIXED(s->argv0);
-	bool managed = false;
-	int err = codex_text(m, m->params, "processId", true, &id);
+#define ROW(name, kind, member, max)                                           \
+	{name, kind, offsetof(struct codex_start, member), max, 0, 0, NULL}
+	static const struct arg members[] = {
+		ROW("processId", ARG_TEXT, id, CODEX_ID_SIZE),
+		ROW("arg0", ARG_TEXT, argv0, 256),
+		ROW("argv", ARG_TEXTS, words, 0),
+		ROW("tty", ARG_TRUTH, tty, 0),
+		ROW("pipeStdin", ARG_TRUTH, input, 0),
+		ROW("enforceManagedNetwork", ARG_TRUTH, managed, 0),
+	};
+	int err = m->params
+		? args_read(members, ARRAY_SIZE(members), 0, &m->doc, m->params,
+			  s, m->said)
+		: 0;
 
-	if (!err)
-		err = codex_text(m, m->params, "arg0", false, &argv0);
+	if (!err && !(m->params && args_value(&m->doc, m->params, "processId")))
+		err = args_wrong(m->said, "processId", "it is missing");
 	if (!err)
 		err = codex_path(m, m->params, "cwd", s->cwd);
-	if (!err)
-		err = codex_truth(m, m->params, "tty", &s->tty);
-	if (!err)
-		err = codex_truth(m, m->params, "pipeStdin", &s->input);
-	if (!err)
-		err = codex_truth(
-			m, m->params, "enforceManagedNetwork", &managed);
-	if (!err && managed)
+	if (!err && s->managed)
 		err = unknown(m, "a network of the client's");
-	if (!err)
-		err = read_words(m, s);
+	if (!err && (!s->words.len || !s->words.data[0]))
+		err = args_wrong(
+			m->said, "argv", "no list of words that can be run");
 	if (!err)
 		err = read_variables(m, s);
-	buf_str(&id);
-	buf_str(&argv0);
 	return err ? err : codex_wish_read(m, &s->wish);
 }
 

@@ -419,11 +419,7 @@ void serve_detach(struct serve_reader *r)
 
 	if (!c)
 		return;
-	for (struct serve_reader **at = &c->readers; *at; at = &(*at)->next)
-		if (*at == r) {
-			*at = r->next;
-			break;
-		}
+	LIST_DROP(c->readers, r);
 	r->command = NULL;
 	resume_all(c);
 }

@@ -323,12 +323,16 @@ void h2_pump(struct serve_conn *c)
 		c->state = CONN_LAST;
 }
 
+void h2_check_keys(struct serve_conn *c, const struct serve_keys *keys)
+{
+	for (struct call *call = c->h2->first; call; call = call->next)
+		call_check_key(call, keys);
+}
+
 void h2_due(struct serve_conn *c)
 {
 	struct h2 *h = c->h2;
 
-	for (struct call *call = h->first; call; call = call->next)
-		call_check_key(call);
 	if (!c->pong || (!h->first && !c->who.roles)) {
 		conn_close(c);
 		return;

@@ -71,8 +71,8 @@ void call_bytes(struct call *c, const void *bytes, size_t n);
 void call_ended(struct call *c);
 /* The next bytes of its answer, at most n; -1: none now; *last: none ever. */
 ssize_t call_read(struct call *c, void *to, size_t n, bool *last);
-/* Of one whose key was revoked. */
-void call_check_key(struct call *c);
+/* It ends where its key is none any more. */
+void call_check_key(struct call *c, const struct serve_keys *keys);
 
 /* Begins the answer; last: it has no message, and ends with its code. */
 void h2_answer(struct call *c, bool last);

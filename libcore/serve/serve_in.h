@@ -11,6 +11,17 @@
 #define CONTAINER(p, type, member)                                             \
 	((type *)(void *)((char *)(p) - offsetof(type, member)))
 
+/* Takes an item out of a list that is linked by its .next. */
+#define LIST_DROP(first, item)                                                 \
+	do {                                                                   \
+		__typeof__(&(first)) at_ = &(first);                           \
+                                                                               \
+		while (*at_ && *at_ != (item))                                 \
+			at_ = &(*at_)->next;                                   \
+		if (*at_)                                                      \
+			*at_ = (item)->next;                                   \
+	} while (0)
+
 /* Where the ring's next bytes go, two places at most; their number. Those that a
  * ring of that capacity has no room for are not asked for. */
 int ring_room(const struct serve_ring *r, struct iovec to[static 2]);

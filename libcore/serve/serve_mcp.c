@@ -3,11 +3,9 @@
  */
 #include "serve/serve_mcp.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "base/kconfig.h"
-#include "base/num.h"
 #include "base/str.h"
 
 #define META "io.modelcontextprotocol/"
@@ -153,107 +151,4 @@ int mcp_read(struct mcp_message *m, const char *line, size_t n,
 	if (!err && !m->id.len && m->method != MCP_CANCELLED)
 		m->method = MCP_OTHER;
 	return err ? err : read_params(m, params, initialized);
-}
-
-/* The node of an argument; 0 where it is not there or null. */
-static uint32_t argument(const struct mcp_message *m, const char *name)
-{
-	uint32_t node = rpc_member(&m->doc, m->arguments, name);
-
-	return node && json_type(&m->doc, node) != JSON_NULL ? node : 0;
-}
-
-static int wrong(struct mcp_message *m, const char *name, const char *what)
-{
-	(void)BUF_PRINT(m->said, "%s: %s", name, what);
-	return -EINVAL;
-}
-
-int mcp_text(struct mcp_message *m, const char *name, struct buf *value)
-{
-	uint32_t node = argument(m, name);
-
-	if (!node)
-		return 0;
-	if (json_type(&m->doc, node) != JSON_STRING)
-		return wrong(m, name, "no text");
-	return json_text(&m->doc, node, value)
-		? wrong(m, name, "too long, or a NUL is in it")
-		: 0;
-}
-
-int mcp_texts(struct mcp_message *m, const char *name, struct buf *value,
-	size_t *count)
-{
-	uint32_t node = argument(m, name);
-
-	if (node && json_type(&m->doc, node) != JSON_ARRAY)
-		return wrong(m, name, "no list of texts");
-	for (uint32_t i = node ? json_first(&m->doc, node) : 0; i;
-		i = json_next(&m->doc, i)) {
-		if (json_type(&m->doc, i) != JSON_STRING ||
-			json_text(&m->doc, i, value))
-			return wrong(m, name, "no list of texts, or too long");
-		buf_addc(value, '\0');
-		++*count;
-	}
-	return value->err ? wrong(m, name, "too long") : 0;
-}
-
-int mcp_truth(struct mcp_message *m, const char *name, bool *value)
-{
-	uint32_t node = argument(m, name);
-
-	return node && rpc_truth(&m->doc, node, value)
-		? wrong(m, name, "neither true nor false")
-		: 0;
-}
-
-int mcp_number(struct mcp_message *m, const char *name, uint64_t max,
-	uint64_t *value)
-{
-	uint32_t node = argument(m, name);
-
-	return node && rpc_number(&m->doc, node, max, value)
-		? wrong(m, name, "no whole number that can be")
-		: 0;
-}
-
-int mcp_seconds(struct mcp_message *m, const char *name, uint64_t *value)
-{
-	const uint64_t year = UINT64_C(366) * 24 * 3600 * 1000000000;
-	uint32_t node = argument(m, name);
-	const struct json_node *n = &m->doc.node[node];
-	char text[32];
-	struct buf b = BUF_FIXED(text);
-
-	if (node && n->type == JSON_NUMBER)
-		buf_add(&b, m->doc.text + n->at, n->len);
-	if (node && num_duration(buf_str(&b), 0, year, value))
-		return wrong(m, name, "no number of seconds");
-	return 0;
-}
-
-int mcp_known(struct mcp_message *m)
-{
-	static const char known[MCP_TOOLS][64] = {
-		"text\0cwd\0timeout\0input\0background\0pty\0max\0",
-		"id\0stdout_cursor\0stderr_cursor\0wait\0max\0",
-		"id\0text\0close\0rows\0cols\0",
-		"id\0signal\0",
-		"",
-		"id\0",
-		"id\0",
-		"id\0paths\0dry_run\0",
-	};
-
-	for (uint32_t key = m->arguments ? json_first(&m->doc, m->arguments) : 0;
-		key; key = json_next(&m->doc, key)) {
-		char name[32];
-
-		if (!rpc_string(&m->doc, key, name, sizeof name) || !name[0] ||
-			str_index(known[m->tool], name) < 0)
-			return wrong(m, name, "there is no such argument");
-	}
-	return 0;
 }

@@ -138,7 +138,7 @@ void mcp_list(
 
 	mcp_begin(&j, &m->id, m->modern, version);
 	json_key(&j, "tools");
-	json_raw(&j, mcp_tools, strlen(mcp_tools));
+	mcp_put_tools(&j);
 	if (m->modern)
 		put_cache(&j);
 	rpc_end(&j);

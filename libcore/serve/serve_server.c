@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -20,7 +19,6 @@
 #include "base/kconfig.h"
 #include "base/num.h"
 #include "base/str.h"
-#include "sys/file.h"
 
 enum { BACKLOG = 1024 };
 
@@ -377,32 +375,10 @@ static void conn_due(struct serve_timer *t)
 		conn_close(c);
 		return;
 	}
-	/* A key that was revoked ends what it began. */
-	if (!server_roles(c->server, c->local, &c->who)) {
-		socket_close(c, WS_POLICY, "the key was revoked");
-		conn_flush(c);
-		return;
-	}
 	c->pong = false;
 	ws_frame_add(&c->out, WS_PING, "", 0, NULL);
 	serve_timer_set(l, t, CONN_PING_S * 1000000000ULL);
 	conn_flush(c);
-}
-
-unsigned server_roles(struct serve_server *s, bool local, struct serve_who *who)
-{
-	const struct serve_key *own =
-		serve_keys_find(s->owner, ARRAY_SIZE(s->owner), who->digest);
-	const struct serve_key *key = NULL;
-	autofree struct serve_keys *keys = malloc(sizeof *keys);
-
-	/* Read anew each time: a key that was revoked is none at once. */
-	if (keys && !serve_keys_load(s->dir, keys, NULL))
-		key = serve_keys_find(keys->key, keys->count, who->digest);
-	/* The owner's tokens are for this machine's own users. */
-	who->owner = own && local;
-	who->roles = who->owner ? own->roles : key ? key->roles : 0;
-	return who->roles;
 }
 
 int serve_listen(struct serve_server *s, int fd, enum serve_door door)
@@ -476,18 +452,7 @@ static int bind_port(const struct sockaddr *at, socklen_t size,
 	return fd_steal(&fd);
 }
 
-int serve_bind_loopback(unsigned port, struct diag *d)
-{
-	const struct sockaddr_in at = {.sin_family = AF_INET,
-		.sin_port = htons((uint16_t)port),
-		.sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-	char name[24];
-
-	return bind_port((const struct sockaddr *)&at, sizeof at,
-		BUF_PRINT(name, "127.0.0.1:%u", port), d);
-}
-
-int serve_bind_address(const char *text, struct diag *d)
+static int bind_address(const char *text, unsigned least, struct diag *d)
 {
 	struct sockaddr_in6 six = {.sin6_family = AF_INET6};
 	struct sockaddr_in four = {.sin_family = AF_INET};
@@ -495,7 +460,7 @@ int serve_bind_address(const char *text, struct diag *d)
 	unsigned port;
 
 	if (http_authority(text, host, sizeof host, port_text, sizeof port_text) ||
-		num_uint(port_text, 1, 65535, &port))
+		num_uint(port_text, least, 65535, &port))
 		return diag_fail(d, -EINVAL,
 			"'%s' is no ADDRESS:PORT or [ADDRESS]:PORT", text);
 	four.sin_port = six.sin6_port = htons((uint16_t)port);
@@ -504,6 +469,18 @@ int serve_bind_address(const char *text, struct diag *d)
 	if (inet_pton(AF_INET6, host, &six.sin6_addr) == 1)
 		return bind_port((struct sockaddr *)&six, sizeof six, text, d);
 	return diag_fail(d, -EINVAL, "'%s' is no address in numbers", host);
+}
+
+int serve_bind_address(const char *text, struct diag *d)
+{
+	return bind_address(text, 1, d);
+}
+
+int serve_bind_loopback(unsigned port, struct diag *d)
+{
+	char name[24];
+
+	return bind_address(BUF_PRINT(name, "127.0.0.1:%u", port), 0, d);
 }
 
 int serve_listen_given(struct serve_server *s, int fd, struct diag *d)
@@ -540,59 +517,4 @@ size_t serve_max(size_t files)
 	size_t most = files / 4 * 3;
 
 	return most < CONN_MAX ? most : CONN_MAX;
-}
-
-static const struct {
-	char name[12], role[8];
-} tokens[2] = {
-	{SERVE_TOKEN_RUN, "run"},
-	{SERVE_TOKEN_APPROVE, "approve"},
-};
-
-void serve_tokens_remove(const struct serve_server *s)
-{
-	for (int i = 0; i < 2; i++)
-		unlinkat(s->dir, tokens[i].name, 0);
-	if (s->bound)
-		unlinkat(s->dir, SERVE_SOCKET, 0);
-}
-
-/* For as long as this process lives. What was handed over tells nothing of another
- * server, which a supervisor may not know of. */
-static int lock_home(const struct serve_server *s, struct diag *d)
-{
-	int fd = openat(s->dir, "lock",
-		O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-
-	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB)) {
-		const int err = -errno;
-
-		cleanup_fd(&fd);
-		return err == -EWOULDBLOCK
-			? diag_fail(d, -EADDRINUSE,
-				  "another server of this user runs")
-			: diag_errno(d, err, "cannot lock the server's place");
-	}
-	return 0;
-}
-
-int serve_tokens_make(struct serve_server *s, struct diag *d)
-{
-	int locked = lock_home(s, d);
-
-	if (locked)
-		return locked;
-	for (int i = 0; i < 2; i++) {
-		char text[SERVE_KEY_SIZE];
-		int err = serve_key_make(text, s->owner[i].digest);
-
-		s->owner[i].roles = serve_role_of(tokens[i].role);
-		if (!err)
-			err = file_replace(s->dir, tokens[i].name, text,
-				strlen(text), 0600, false);
-		if (err)
-			return diag_errno(d, err, "cannot write %s",
-				tokens[i].name);
-	}
-	return 0;
 }

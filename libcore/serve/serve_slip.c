@@ -90,14 +90,11 @@ static void add_text(struct buf *out, const char *s, size_t n)
 /* Nothing of it is kept, loaded from elsewhere, framed or told to another site. */
 static void send_page(struct serve_conn *c, int status, const struct buf *page)
 {
-	buf_addf(&c->out, "HTTP/1.1 %d %s\r\nContent-Type: text/html; charset=utf-8"
-		"\r\nContent-Length: %zu\r\nCache-Control: no-store\r\n"
-		"Referrer-Policy: same-origin\r\nX-Content-Type-Options: nosniff\r\n"
+	http_answer(&c->out, status, "text/html; charset=utf-8",
+		"Referrer-Policy: same-origin\r\n"
 		"Content-Security-Policy: default-src 'none'; style-src"
 		" 'unsafe-inline'; form-action 'self'; frame-ancestors 'none';"
-		" base-uri 'none'\r\nConnection: close\r\n\r\n",
-		status, http_reason(status), page->len);
-	buf_add(&c->out, page->data, page->len);
+		" base-uri 'none'\r\n", page->data, page->len, false);
 	c->state = CONN_LAST;
 }
 
@@ -116,7 +113,7 @@ static void show_question(struct serve_conn *c, const struct serve_command *of)
 	autojson struct json_doc doc = {0};
 	autofd int dir = approve_dir(false, NULL);
 
-	if (dir < 0 || approve_read(dir, of->question, &json, NULL) ||
+	if (dir < 0 || approve_read(dir, of->question, true, &json, NULL) ||
 		json_read(&doc, json.data, str_line(json.data, json.len),
 			NULL)) {
 		send_words(c, 404, "Nobody asks that any more");

@@ -69,16 +69,15 @@ bool socket_begin(struct serve_conn *c, const struct http_request *r,
 	return true;
 }
 
-void socket_open(struct serve_conn *c, const struct http_request *r,
-	const char *session)
+void socket_open(struct serve_conn *c, const struct api_ask *a)
 {
-	bool own = http_lists(r->protocols, "wardbox.v1");
+	bool own = http_lists(a->r->protocols, "wardbox.v1");
 
-	(void)str_copy(c->session, sizeof c->session, session);
-	if (r->protocols[0] && !own)
-		kube_open(c, r);
+	(void)str_copy(c->session, sizeof c->session, a->id);
+	if (a->r->protocols[0] && !own)
+		kube_open(c, a);
 	else
-		(void)socket_begin(c, r, own ? "wardbox.v1" : "",
+		(void)socket_begin(c, a->r, own ? "wardbox.v1" : "",
 			WS_TEXT_MAX);
 }
 
@@ -285,13 +284,13 @@ void socket_pump(struct serve_conn *c)
 	socket_close(c, WS_NORMAL, "");
 }
 
-void events_open(struct serve_conn *c, struct serve_command *command)
+void events_open(struct serve_conn *c, const struct api_ask *a)
 {
 	http_stream(&c->out, "text/event-stream");
 	c->state = CONN_EVENTS;
 	serve_timer_stop(&c->server->engine->loop, &c->timer);
 	c->reader.looks = true;
-	serve_attach(command, &c->reader);
+	serve_attach(a->command, &c->reader);
 }
 
 static bool event_stream(struct serve_conn *c, enum serve_stream s)
