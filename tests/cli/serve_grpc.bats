@@ -9,7 +9,8 @@ load ../lib/full
 POLICY='policy 1 system
 include default
 use FULL-AUTO
-deny id=forbidden touch forbidden : "the test forbids it"'
+deny id=forbidden touch forbidden : "the test forbids it"
+ask id=careful touch careful : "the test is careful"'
 
 setup_file() {
 	full_box
@@ -94,6 +95,22 @@ assert end(start("true"), key=run, authority="evil.example") == 7
 assert end(start("true"), key=run, origin="http://evil.example") == 7
 assert end(start("true"), end=True, key=run, authority="127.0.0.1:1") == 0
 EOF
+}
+
+@test "the same policy by gRPC as by every other front, and its records" {
+	full_need
+	need python3 -c 'import hpack'
+	up
+	client <<'EOF'
+import subprocess, sys
+sys.exit(subprocess.run([sys.executable, os.environ["PYTHONPATH"] + "/fronts.py",
+                         "gRPC", "exec --server", "WebSocket"]).returncode)
+EOF
+	in_policy "$POLICY" "$WARDBOX" audit dump -t start -o json >log.json
+	for rule in forbidden careful; do
+		[ "$(jq -c "select(.rule == \"$rule\" and .decision == \"deny\")" log.json | wc -l)" -ge 3 ]
+	done
+	not grep -q wbk- log.json
 }
 
 @test "HPACK bomb, giant fields, CONTINUATION without end" {
