@@ -209,8 +209,10 @@ static int start(void *into, int argc, char **argv)
 		err = serve_watch_ending(&hangup.ending);
 	if (err)
 		cli_die(EXIT_FOUND, "%s", strerror(-err));
+	/* First of all: another server's socket and tokens are not to be taken from it. */
+	if (serve_lock(&server, &d))
+		cli_die_diag(EXIT_FOUND, &d);
 	listen_all(&server, o, home, &told);
-	/* Only now: another server's tokens are not to be taken from it. */
 	if (serve_tokens_make(&server, &d))
 		cli_die_diag(EXIT_FOUND, &d);
 	cli_print(&told);

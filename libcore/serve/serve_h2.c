@@ -259,7 +259,7 @@ bool h2_open(struct serve_conn *c)
 		{NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, CALL_WINDOW},
 		{NGHTTP2_SETTINGS_ENABLE_CONNECT_PROTOCOL, 0},
 	};
-	struct h2 *h = calloc(1, sizeof *h);
+	struct h2 *h = conn_dear(c) ? calloc(1, sizeof *h) : NULL;
 
 	if (!h)
 		return false;
@@ -333,7 +333,7 @@ void h2_due(struct serve_conn *c)
 {
 	struct h2 *h = c->h2;
 
-	if (!c->pong || (!h->first && !c->who.roles)) {
+	if ((!c->pong && !c->local) || (!h->first && !c->who.roles)) {
 		conn_close(c);
 		return;
 	}

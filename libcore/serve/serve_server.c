@@ -35,16 +35,37 @@ static bool uid_may(const struct serve_server *s, int fd)
 	return false;
 }
 
-/* The oldest that has not said who it is makes room; sealed: for one with TLS. */
-static void drop_silent(struct serve_server *s, bool sealed)
+static bool is_kind(const struct serve_conn *c, enum conn_kind kind)
+{
+	if (c->who.roles)
+		return false;
+	if (kind == CONN_PAGED)
+		return c->paged;
+	return (c->state == CONN_HTTP || c->state == CONN_H2) &&
+		(kind == CONN_ANY || c->dear);
+}
+
+void conn_drop(struct serve_server *s, enum conn_kind kind)
 {
 	struct serve_conn *c = s->last;
 
-	while (c && ((c->state != CONN_HTTP && c->state != CONN_H2) ||
-			   c->who.roles || (sealed && !c->tls)))
+	while (c && !is_kind(c, kind))
 		c = c->prev;
 	if (c)
 		conn_close(c);
+}
+
+bool conn_dear(struct serve_conn *c)
+{
+	struct serve_server *s = c->server;
+
+	if (c->dear)
+		return true;
+	if (s->dear >= CONN_DEAR_MAX)
+		conn_drop(s, CONN_DEAR);
+	c->dear = s->dear < CONN_DEAR_MAX;
+	s->dear += c->dear;
+	return c->dear;
 }
 
 static void conn_ready(struct serve_watch *w, uint32_t events);
@@ -94,7 +115,7 @@ static void listener_ready(struct serve_watch *w, uint32_t events)
 		int fd = accept4(w->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
 		if (fd < 0 && (errno == EMFILE || errno == ENFILE)) {
-			drop_silent(s, false);
+			conn_drop(s, CONN_ANY);
 			continue;
 		}
 		if (fd < 0)
@@ -104,7 +125,7 @@ static void listener_ready(struct serve_watch *w, uint32_t events)
 			continue;
 		}
 		if (s->count >= s->max)
-			drop_silent(s, false);
+			conn_drop(s, CONN_ANY);
 		if (s->count >= s->max) {
 			close(fd);
 			continue;
@@ -136,10 +157,10 @@ void conn_close(struct serve_conn *c)
 	*(c->next ? &c->next->prev : &s->last) = c->prev;
 	s->count--;
 	s->refused -= c->refused;
-	if (IS_ENABLED(CONFIG_SERVE_TLS) && c->tls) {
-		s->sealed--;
+	s->dear -= c->dear;
+	s->paged -= c->paged;
+	if (IS_ENABLED(CONFIG_SERVE_TLS) && c->tls)
 		tls_free(c->tls);
-	}
 	fd = c->watch.fd;
 	/* A copy of it may live on, which the kernel would still tell of. */
 	serve_watch_stop(&s->engine->loop, &c->watch);
@@ -182,22 +203,23 @@ static bool conn_waits(const struct serve_conn *c)
 /* With TLS it begins only now, because those who say nothing are to cost nothing. */
 static int conn_seal(struct serve_conn *c)
 {
-	struct serve_server *s = c->server;
-
 	if (!IS_ENABLED(CONFIG_SERVE_TLS) || !c->sealed || c->tls)
 		return 0;
-	if (s->sealed >= CONN_SEALED_MAX)
-		drop_silent(s, true);
-	if (s->sealed < CONN_SEALED_MAX)
-		c->tls = tls_accept(s->tls);
-	s->sealed += !!c->tls;
+	if (conn_dear(c))
+		c->tls = tls_accept(c->server->tls);
 	return c->tls ? 0 : -ENOMEM;
 }
 
-/* More of what is followed, as far as the peer takes it. */
+static void read_requests(struct serve_conn *c);
+
+/* What was written has gone: more of what is followed, or the next request. */
 static void conn_pump(struct serve_conn *c)
 {
-	if (c->state == CONN_SOCKET)
+	c->server->paged -= c->paged;
+	c->paged = false;
+	if (c->state == CONN_HTTP)
+		read_requests(c);
+	else if (c->state == CONN_SOCKET)
 		socket_pump(c);
 	else if (c->state == CONN_EVENTS)
 		events_pump(c);
@@ -211,7 +233,8 @@ static void conn_pump(struct serve_conn *c)
 static bool conn_full(struct serve_conn *c)
 {
 	return c->refused || socket_full(c) ||
-		(c->state == CONN_H2 && c->out.len >= CONN_OUT_ENOUGH);
+		((c->state == CONN_H2 || c->state == CONN_HTTP) &&
+			c->out.len >= CONN_OUT_ENOUGH);
 }
 
 /* The last word is written, and what the peer still sends would make the kernel
@@ -248,6 +271,8 @@ void conn_flush(struct serve_conn *c)
 		}
 		if (!c->out.len)
 			conn_pump(c);
+		if (c->watch.fd < 0)
+			return;
 	} while (c->out.len && n >= 0);
 	if (c->state == CONN_LAST && !c->out.len && !conn_waits(c) && !c->shut)
 		conn_last(c);
@@ -281,7 +306,7 @@ static int begins_h2(const struct serve_conn *c)
 	return n == all ? 1 : -EAGAIN;
 }
 
-/* The requests that are whole. */
+/* The requests that are whole, as far as their answers are taken. */
 static void read_requests(struct serve_conn *c)
 {
 	int h2 = begins_h2(c);
@@ -291,7 +316,8 @@ static void read_requests(struct serve_conn *c)
 			conn_close(c);
 		return;
 	}
-	while (c->state == CONN_HTTP && !c->refused && c->watch.fd >= 0) {
+	while (c->state == CONN_HTTP && !c->refused && c->watch.fd >= 0 &&
+		c->out.len < CONN_OUT_ENOUGH) {
 		struct http_request r;
 		int head = http_read(&r, c->in.data, c->in.len);
 

@@ -73,7 +73,8 @@ struct serve_server {
 	struct mcp_post *posts;
 	size_t count, max;               /* connections */
 	size_t refused;                  /* wait to be told so */
-	size_t sealed;                   /* connections with TLS */
+	size_t dear;  /* connections with TLS or HTTP/2 */
+	size_t paged; /* that have not taken a file of the page yet */
 };
 
 /* Files of the server's directory. */
@@ -99,8 +100,10 @@ int serve_listen_given(struct serve_server *s, int fd, struct diag *d);
 /* How many connections so many descriptors are good for. */
 enum { SERVE_FILES = 16384 };
 size_t serve_max(size_t files);
+/* s->dir is this process's for as long as it lives. -EADDRINUSE: another server's. */
+int serve_lock(const struct serve_server *s, struct diag *d);
 /* Makes the owner's tokens in s->dir, and takes them away; from then on a key that is
- * revoked ends what it began. -EADDRINUSE: they are another server's. */
+ * revoked ends what it began. */
 int serve_tokens_make(struct serve_server *s, struct diag *d);
 void serve_tokens_remove(const struct serve_server *s);
 

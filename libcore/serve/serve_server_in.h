@@ -31,7 +31,8 @@ enum {
 	CONN_LAST_S = 2, /* for the peer to go after the last word */
 	CONN_MAX = 12288,
 	CONN_REFUSED_MAX = 64, /* that wait for their 401 */
-	CONN_SEALED_MAX = 2048, /* with TLS, which takes 40 KB */
+	CONN_DEAR_MAX = 2048, /* with TLS or HTTP/2, which take 40 KB */
+	CONN_PAGED_MAX = 64,  /* that wait for a file of the page */
 };
 
 struct serve_conn {
@@ -44,7 +45,7 @@ struct serve_conn {
 	enum conn_state state;
 	struct tls *tls; /* of a sealed one, once it said something */
 	struct h2 *h2;   /* of CONN_H2, and then till the end */
-	bool local, sealed, refused, shut;
+	bool local, sealed, refused, shut, dear, paged;
 	bool admitted; /* the request whose body is still to come has a key */
 	bool pong;       /* there was one since the ping */
 	struct serve_who who; /* of the request, or the WebSocket's */
@@ -63,6 +64,11 @@ struct serve_conn {
 };
 
 void conn_close(struct serve_conn *c);
+/* Of those who have not said who they are the oldest of that kind makes room. */
+enum conn_kind { CONN_ANY, CONN_DEAR, CONN_PAGED };
+void conn_drop(struct serve_server *s, enum conn_kind kind);
+/* Counts it among those that take much memory; false: they are too many. */
+bool conn_dear(struct serve_conn *c);
 /* Writes what is there; closes where that was all. */
 void conn_flush(struct serve_conn *c);
 /* Answers with what j has written, whose open ends are closed; NULL: with nothing. */

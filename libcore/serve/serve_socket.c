@@ -64,8 +64,13 @@ bool socket_begin(struct serve_conn *c, const struct http_request *r,
 	c->state = CONN_SOCKET;
 	c->pong = true;
 	c->ws = (struct ws_reader){.client = true, .text = BUF_INIT(max)};
-	serve_timer_set(&c->server->engine->loop, &c->timer,
-		CONN_PING_S * 1000000000ULL);
+	/* Of a peer on this machine the kernel tells when it has gone, and one that is
+	 * stopped is there. */
+	if (c->local)
+		serve_timer_stop(&c->server->engine->loop, &c->timer);
+	else
+		serve_timer_set(&c->server->engine->loop, &c->timer,
+			CONN_PING_S * 1000000000ULL);
 	return true;
 }
 

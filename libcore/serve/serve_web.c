@@ -42,6 +42,11 @@ bool web_file(struct serve_conn *c, const struct http_request *r)
 		conn_refuse(c, r, 403, "Host is another's");
 		return true;
 	}
+	/* Nobody is asked for a key here. */
+	if (!c->paged && c->server->paged >= CONN_PAGED_MAX)
+		conn_drop(c->server, CONN_PAGED);
+	c->server->paged += !c->paged;
+	c->paged = true;
 	if (!r->gzip && page_read(f, &plain))
 		plain.len = 0;
 	if (r->gzip)
