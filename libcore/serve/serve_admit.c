@@ -17,7 +17,7 @@
 
 static const struct {
 	char name[12], role[8];
-} tokens[2] = {
+} owner_tokens[2] = {
 	{SERVE_TOKEN_RUN, "run"},
 	{SERVE_TOKEN_APPROVE, "approve"},
 };
@@ -119,7 +119,7 @@ static int watch_keys(struct serve_server *s, struct diag *d)
 void serve_tokens_remove(const struct serve_server *s)
 {
 	for (int i = 0; i < 2; i++)
-		unlinkat(s->dir, tokens[i].name, 0);
+		unlinkat(s->dir, owner_tokens[i].name, 0);
 	if (s->bound)
 		unlinkat(s->dir, SERVE_SOCKET, 0);
 }
@@ -151,12 +151,12 @@ int serve_tokens_make(struct serve_server *s, struct diag *d)
 		char text[SERVE_KEY_SIZE];
 
 		err = serve_key_make(text, s->owner[i].digest);
-		s->owner[i].roles = serve_role_of(tokens[i].role);
+		s->owner[i].roles = serve_role_of(owner_tokens[i].role);
 		if (!err)
-			err = file_replace(s->dir, tokens[i].name, text,
+			err = file_replace(s->dir, owner_tokens[i].name, text,
 				strlen(text), 0600, false);
 		if (err)
-			diag_errno(d, err, "cannot write %s", tokens[i].name);
+			diag_errno(d, err, "cannot write %s", owner_tokens[i].name);
 	}
 	return err ? err : watch_keys(s, d);
 }

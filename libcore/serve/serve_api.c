@@ -99,8 +99,8 @@ const char *api_judged(int status)
 		: "no key, or none that is known";
 }
 
-/* 0: it may go on; else it has been answered, or will be. */
-static int authenticate(struct serve_conn *c, const struct http_request *r)
+/* 0: the request may go on; else it has been answered, or will be. */
+static int check_key(struct serve_conn *c, const struct http_request *r)
 {
 	struct serve_server *s = c->server;
 	struct http_request last = *r;
@@ -122,7 +122,7 @@ bool api_admit(struct serve_conn *c, const struct http_request *r)
 	struct http_request last = *r;
 
 	last.keep = false;
-	return slip_admit(c, r) || !authenticate(c, &last);
+	return slip_admit(c, r) || !check_key(c, &last);
 }
 
 /* What a list shows of a command: its words, or a shell's text. */
@@ -368,7 +368,7 @@ static const struct api_route {
 	char method[8], path[28];
 	unsigned role;
 	void (*does)(struct serve_conn *c, const struct api_ask *a);
-} routes[] = {
+} api_routes[] = {
 	{"GET", "me", SERVE_VIEW, web_me},
 	{"GET", "commands", SERVE_VIEW, do_list},
 	{"GET", "commands/*", SERVE_VIEW, do_show},
@@ -470,12 +470,12 @@ void api_request(struct serve_conn *c, const struct http_request *r,
 		slip_request(c, r, slip, body);
 		return;
 	}
-	if (web_file(c, r) || authenticate(c, r))
+	if (web_file(c, r) || check_key(c, r))
 		return;
-	for (size_t i = 0; at && i < ARRAY_SIZE(routes); i++)
-		if (routes[i].does && path_fits(at, routes[i].path, &a) &&
-			(!to || str_eq(r->method, routes[i].method)))
-			to = &routes[i];
+	for (size_t i = 0; at && i < ARRAY_SIZE(api_routes); i++)
+		if (api_routes[i].does && path_fits(at, api_routes[i].path, &a) &&
+			(!to || str_eq(r->method, api_routes[i].method)))
+			to = &api_routes[i];
 	if (str_eq(r->path, "/mcp") && c->server->session[0]) {
 		(void)str_copy(a.id, sizeof a.id, c->server->session);
 		to = &mcp;

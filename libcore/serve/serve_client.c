@@ -212,7 +212,7 @@ static int read_head(struct serve_client *c, size_t *length, struct diag *d)
 }
 
 /* What the server says is wrong. */
-static int refused(const struct buf *body, int status, struct diag *d)
+static int tell_refused(const struct buf *body, int status, struct diag *d)
 {
 	autojson struct json_doc doc = {0};
 	char text[200];
@@ -250,10 +250,10 @@ int serve_client_ask(struct serve_client *c, const char *method,
 	}
 	buf_add(body, c->in.data, length);
 	buf_consume(&c->in, length);
-	return status >= 400 ? refused(body, status, d) : status;
+	return status >= 400 ? tell_refused(body, status, d) : status;
 }
 
-static int upgrade(struct serve_client *c, const char *session,
+static int upgrade_to(struct serve_client *c, const char *session,
 	const char *what, const char *more, struct diag *d)
 {
 	autobuf struct buf out = BUF_INIT(4096), body = BUF_INIT(65536);
@@ -275,7 +275,7 @@ static int upgrade(struct serve_client *c, const char *session,
 	if (status == 101)
 		return 0;
 	buf_add(&body, c->in.data, length);
-	return refused(&body, status, d);
+	return tell_refused(&body, status, d);
 }
 
 int serve_client_upgrade(
@@ -288,7 +288,7 @@ int serve_client_upgrade(
 	if (getrandom(r, sizeof r, 0) != sizeof r)
 		return diag_fail(d, -EIO, "the kernel gives no randomness");
 	base64_add(&text, r, sizeof r);
-	return upgrade(c, session, "pty",
+	return upgrade_to(c, session, "pty",
 		BUF_PRINT(fields, "Upgrade: websocket\r\nSec-WebSocket-Key: %s"
 			"\r\nSec-WebSocket-Version: 13\r\n",
 			buf_str(&text)), d);
@@ -296,5 +296,5 @@ int serve_client_upgrade(
 
 int serve_client_mcp(struct serve_client *c, const char *session, struct diag *d)
 {
-	return upgrade(c, session, "mcp", "Upgrade: mcp\r\n", d);
+	return upgrade_to(c, session, "mcp", "Upgrade: mcp\r\n", d);
 }

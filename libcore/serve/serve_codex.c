@@ -15,7 +15,7 @@ void codex_release(struct codex_message *m)
 	json_doc_release(&m->doc);
 }
 
-static int refuse(struct codex_message *m, int code, const char *said)
+static int refuse_message(struct codex_message *m, int code, const char *said)
 {
 	(void)str_copy(m->said, sizeof m->said, said);
 	return code;
@@ -37,17 +37,17 @@ int codex_read(struct codex_message *m, const char *text, size_t n)
 	int i;
 
 	if (json_read(&m->doc, text, n, NULL))
-		return refuse(m, RPC_REQUEST, "no JSON");
+		return refuse_message(m, RPC_REQUEST, "no JSON");
 	if (json_type(&m->doc, 0) != JSON_OBJECT)
-		return refuse(m, RPC_REQUEST, "no message: one object each");
+		return refuse_message(m, RPC_REQUEST, "no message: one object each");
 	id = json_find(&m->doc, 0, "id");
 	method = json_find(&m->doc, 0, "method");
 	if (!method)
 		return 0; /* an answer to what was not asked */
 	if (id && !rpc_token(&m->doc, id, &m->id))
-		return refuse(m, RPC_REQUEST, "id: a string or a number");
+		return refuse_message(m, RPC_REQUEST, "id: a string or a number");
 	if (!rpc_string(&m->doc, method, name, sizeof name))
-		return refuse(m, RPC_METHOD, "no method");
+		return refuse_message(m, RPC_METHOD, "no method");
 	m->params = json_find(&m->doc, 0, "params");
 	if (m->params && json_type(&m->doc, m->params) != JSON_OBJECT)
 		m->params = 0;
@@ -55,7 +55,7 @@ int codex_read(struct codex_message *m, const char *text, size_t n)
 	m->method = i < 0 ? CODEX_NONE
 			  : (enum codex_method)(i + CODEX_INITIALIZE);
 	if (i < 0 && !id)
-		return refuse(m, RPC_REQUEST, "there is no such notification");
+		return refuse_message(m, RPC_REQUEST, "there is no such notification");
 	if (i < 0 || (!id) != (m->method == CODEX_INITIALIZED)) {
 		(void)BUF_PRINT(m->said, "there is no method %s", name);
 		return RPC_METHOD;

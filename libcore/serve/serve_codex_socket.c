@@ -11,7 +11,7 @@
 
 static const char line_end = '\n';
 
-/* Outlives the connection's own memory by nothing. */
+/* Lives as long as its connection. */
 struct codex_peer {
 	struct serve_grave grave;
 	struct codex_link link;

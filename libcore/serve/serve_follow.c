@@ -92,7 +92,7 @@ struct said {
 	{name, kind, offsetof(struct said, member), max, 0, 0, NULL}
 #define TEXT(name, member)                                                     \
 	ROW(name, ARG_TEXT, member, sizeof ((struct said *)0)->member)
-static const struct arg members[] = {
+static const struct arg follow_members[] = {
 	TEXT("type", type),
 	TEXT("message", message),
 	TEXT("command_id", id),
@@ -138,8 +138,8 @@ static void take_text(struct follow *l, const char *text, size_t n)
 
 	if (json_read(&doc, text, n, NULL))
 		return;
-	(void)args_read(
-		members, ARRAY_SIZE(members), 0, &doc, 0, &s, wrong);
+	(void)args_read(follow_members, ARRAY_SIZE(follow_members), 0, &doc, 0,
+		&s, wrong);
 	if (str_eq(s.type, "started"))
 		take_started(l, &s);
 	else if (str_eq(s.type, "exit"))

@@ -56,7 +56,7 @@ int grpc_head(const char *bytes, size_t have, size_t *n)
 #define ROW(name, number, kind, member, max, of)                               \
 	{name, kind, offsetof(struct grpc_input, member), max, 1 << (of),      \
 		number, NULL}
-static const struct arg fields[] = {
+static const struct arg input_fields[] = {
 	ROW("session_id", 1, ARG_TEXT, session, SESSION_ID_MAX + 1, IN_START),
 	ROW("argv0", 4, ARG_TEXT, wire.argv0, 256, IN_START),
 	ROW("working_dir", 5, ARG_BUF, wire.cwd, 0, IN_START),
@@ -120,11 +120,11 @@ static int read_fields(struct grpc_input *in, unsigned number, struct pb *p)
 	int err = 0;
 
 	while (!err && pb_next(p, &f))
-		for (size_t i = 0; i < ARRAY_SIZE(fields) && !err; i++)
-			if (fields[i].of >> number & 1 &&
-				fields[i].number == f.number)
-				err = take_field(&in->wire, &fields[i], &f,
-					(char *)in + fields[i].at);
+		for (size_t i = 0; i < ARRAY_SIZE(input_fields) && !err; i++)
+			if (input_fields[i].of >> number & 1 &&
+				input_fields[i].number == f.number)
+				err = take_field(&in->wire, &input_fields[i], &f,
+					(char *)in + input_fields[i].at);
 	return err;
 }
 

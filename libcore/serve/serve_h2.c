@@ -81,7 +81,8 @@ static int on_data(nghttp2_session *s, uint8_t flags, int32_t stream,
 
 	(void)flags;
 	(void)arg;
-	/* A call that does not read stops no other one. */
+	/* The connection's window opens at once, so that a call that does not read stops
+	 * no other one. */
 	nghttp2_session_consume_connection(s, n);
 	if (c)
 		call_bytes(c, bytes, n);
@@ -338,7 +339,7 @@ void h2_due(struct serve_conn *c)
 		return;
 	}
 	c->pong = false;
-	/* Who has nothing to do any more begins anew when there is. */
+	/* A client without calls is told to connect anew for the next one. */
 	if (!h->first)
 		nghttp2_session_terminate_session(h->session, NGHTTP2_NO_ERROR);
 	else

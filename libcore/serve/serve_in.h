@@ -37,7 +37,7 @@ int command_watch(struct serve_command *c, int pidfd, int said);
 void command_empty(struct serve_command *c);
 /* Forgets the oldest of more commands than are remembered after their end. */
 void serve_trim(struct serve *s);
-/* Whoever follows it is told. */
+/* Tells each reader of the command. */
 void command_changed(struct serve_command *c);
 
 #endif

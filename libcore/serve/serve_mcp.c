@@ -15,7 +15,7 @@ void mcp_release(struct mcp_message *m)
 	json_doc_release(&m->doc);
 }
 
-static int refuse(struct mcp_message *m, int code, const char *said)
+static int refuse_line(struct mcp_message *m, int code, const char *said)
 {
 	(void)str_copy(m->said, sizeof m->said, said);
 	return code;
@@ -31,7 +31,7 @@ static int read_method(struct mcp_message *m, const char *name)
 	m->method = i < 0 ? MCP_OTHER : (enum mcp_method)(i + MCP_INITIALIZE);
 	if (m->method != MCP_OTHER || !m->id.len)
 		return 0;
-	return refuse(m, RPC_METHOD, "there is no such method");
+	return refuse_line(m, RPC_METHOD, "there is no such method");
 }
 
 /* The members of _meta. A request that says a version speaks 2026-07-28. */
@@ -47,11 +47,11 @@ static int read_meta(struct mcp_message *m, uint32_t params)
 		return 0;
 	m->modern = true;
 	if (!rpc_string(&m->doc, version, m->version, sizeof m->version))
-		return refuse(m, RPC_PARAMS, "_meta: no protocol version");
+		return refuse_line(m, RPC_PARAMS, "_meta: no protocol version");
 	if (!str_eq(m->version, "2026-07-28"))
-		return refuse(m, RPC_VERSION, "Unsupported protocol version");
+		return refuse_line(m, RPC_VERSION, "Unsupported protocol version");
 	if (!can || json_type(&m->doc, can) != JSON_OBJECT)
-		return refuse(m, RPC_PARAMS, "_meta: no clientCapabilities");
+		return refuse_line(m, RPC_PARAMS, "_meta: no clientCapabilities");
 	m->opens = rpc_member(&m->doc, rpc_member(&m->doc, can, "elicitation"),
 		"url");
 	return 0;
@@ -78,15 +78,15 @@ static int read_call(struct mcp_message *m, uint32_t params)
 
 	if (!rpc_string(&m->doc, rpc_member(&m->doc, params, "name"), name,
 		    sizeof name))
-		return refuse(m, RPC_PARAMS, "tools/call: no name");
+		return refuse_line(m, RPC_PARAMS, "tools/call: no name");
 	for (m->tool = 0; m->tool < MCP_TOOLS; m->tool++)
 		if (str_eq(name, mcp_tool_name(m->tool)))
 			break;
 	if (m->tool == MCP_TOOLS || (m->tool >= MCP_CHANGED &&
 					    !IS_ENABLED(CONFIG_APPLET_UNDO)))
-		return refuse(m, RPC_PARAMS, "there is no such tool");
+		return refuse_line(m, RPC_PARAMS, "there is no such tool");
 	if (args && json_type(&m->doc, args) != JSON_OBJECT)
-		return refuse(m, RPC_PARAMS, "arguments: no object");
+		return refuse_line(m, RPC_PARAMS, "arguments: no object");
 	m->arguments = args;
 	read_state(m, params);
 	return 0;
@@ -110,7 +110,7 @@ static int read_params(struct mcp_message *m, uint32_t params, bool initialized)
 	case MCP_LIST:
 	case MCP_CALL:
 		if (!m->modern && (!initialized || m->method == MCP_DISCOVER))
-			return refuse(m, RPC_PARAMS,
+			return refuse_line(m, RPC_PARAMS,
 				"neither initialized nor a version in _meta");
 		return m->method == MCP_CALL ? read_call(m, params) : 0;
 	case MCP_OTHER:
@@ -128,23 +128,23 @@ int mcp_read(struct mcp_message *m, const char *line, size_t n,
 	int err;
 
 	if (json_read(&m->doc, line, n, NULL))
-		return refuse(m, RPC_PARSE, "no JSON");
+		return refuse_line(m, RPC_PARSE, "no JSON");
 	if (json_type(&m->doc, 0) != JSON_OBJECT)
-		return refuse(m, RPC_REQUEST, "no request: one object a line");
+		return refuse_line(m, RPC_REQUEST, "no request: one object a line");
 	id = json_find(&m->doc, 0, "id");
 	method = json_find(&m->doc, 0, "method");
 	if (!method)
 		return 0; /* an answer to what was not asked */
 	if (id && !rpc_token(&m->doc, id, &m->id))
-		return refuse(m, RPC_REQUEST, "id: a string or a number");
+		return refuse_line(m, RPC_REQUEST, "id: a string or a number");
 	if (!rpc_string(&m->doc, json_find(&m->doc, 0, "jsonrpc"), text,
 		    sizeof text) || !str_eq(text, "2.0"))
-		return refuse(m, RPC_REQUEST, "jsonrpc: not 2.0");
+		return refuse_line(m, RPC_REQUEST, "jsonrpc: not 2.0");
 	if (!rpc_string(&m->doc, method, text, sizeof text))
-		return refuse(m, m->id.len ? RPC_METHOD : 0, "no method");
+		return refuse_line(m, m->id.len ? RPC_METHOD : 0, "no method");
 	params = json_find(&m->doc, 0, "params");
 	if (params && json_type(&m->doc, params) != JSON_OBJECT)
-		return refuse(m, RPC_PARAMS, "params: no object");
+		return refuse_line(m, RPC_PARAMS, "params: no object");
 	if (!str_eq(text, "initialize") && (err = read_meta(m, params)))
 		return err;
 	err = read_method(m, text);

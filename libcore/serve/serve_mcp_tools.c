@@ -20,7 +20,7 @@ enum {
 
 #define ROW(name, kind, member, max, of, about)                                \
 	{name, kind, offsetof(struct mcp_args, member), max, of, 0, about}
-static const struct arg args[] = {
+static const struct arg tool_args[] = {
 	ROW("id", ARG_TEXT, id, SERVE_ID_SIZE, OF_ONE,
 		"the command, as run or list says it"),
 	ROW("text", ARG_BUF, text, 0, RUN, "the command line, read by sh"),
@@ -85,7 +85,7 @@ static const struct arg args[] = {
 static const struct {
 	char name[8], needs[5];
 	const char *about, *result;
-} tools[MCP_TOOLS] = {
+} tool_list[MCP_TOOLS] = {
 	[MCP_RUN] = {"run", "text",
 		"Runs a shell command line: decided by the policy, confined,"
 		" recorded. Returns its output and exit code, or why it was"
@@ -114,7 +114,7 @@ static const struct {
 
 const char *mcp_tool_name(enum mcp_tool tool)
 {
-	return tools[tool].name;
+	return tool_list[tool].name;
 }
 
 void mcp_args_release(struct mcp_args *a)
@@ -139,10 +139,10 @@ int mcp_args_read(struct mcp_message *m, struct mcp_args *a)
 	a->text = a->input = BUF_INIT(TEXT_MAX);
 	if (!m->arguments)
 		return 0;
-	err = args_known(args, ARRAY_SIZE(args), of, &m->doc, m->arguments,
+	err = args_known(tool_args, ARRAY_SIZE(tool_args), of, &m->doc, m->arguments,
 		m->said);
 	return err ? err
-		   : args_read(args, ARRAY_SIZE(args), of, &m->doc,
+		   : args_read(tool_args, ARRAY_SIZE(tool_args), of, &m->doc,
 			     m->arguments, a, m->said);
 }
 
@@ -176,17 +176,17 @@ void mcp_put_tools(struct json *j)
 	json_open(j, '[');
 	for (size_t t = 0; t < count; t++) {
 		json_putf(j, "{ name %s description %s inputSchema {"
-			" type %s properties {", tools[t].name, tools[t].about,
+			" type %s properties {", tool_list[t].name, tool_list[t].about,
 			"object");
-		for (size_t i = 0; i < ARRAY_SIZE(args); i++)
-			if (args[i].of >> t & 1)
-				put_argument(j, &args[i]);
+		for (size_t i = 0; i < ARRAY_SIZE(tool_args); i++)
+			if (tool_args[i].of >> t & 1)
+				put_argument(j, &tool_args[i]);
 		json_putf(j, "} required [");
-		if (tools[t].needs[0])
-			json_str(j, tools[t].needs);
+		if (tool_list[t].needs[0])
+			json_str(j, tool_list[t].needs);
 		json_putf(j, "] additionalProperties %d }", 0);
-		json_raw(json_key(j, "outputSchema"), tools[t].result,
-			strlen(tools[t].result));
+		json_raw(json_key(j, "outputSchema"), tool_list[t].result,
+			strlen(tool_list[t].result));
 		json_close(j);
 	}
 	json_close(j);

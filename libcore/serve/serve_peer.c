@@ -59,7 +59,8 @@ void peers_check_keys(struct serve_server *s, const struct serve_keys *keys)
 	}
 }
 
-/* The connection's own descriptor goes with it; each of these is waited for. */
+/* Reading and writing have a copy of the descriptor each: the connection closes its
+ * own, and the loop waits for a descriptor once. */
 static struct serve_peer *peer_new(struct serve_conn *c, const char *session)
 {
 	struct serve_peer *p = calloc(1, sizeof *p);

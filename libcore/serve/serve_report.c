@@ -15,7 +15,7 @@ enum { WHOLE = 1, USAGE = 2, FAILURE = 4 };
 	{name, kind, offsetof(struct serve_report, member), max, of, 0, NULL}
 #define TEXT(name, member, of)                                                 \
 	ROW(name, ARG_TEXT, member, sizeof ((struct serve_report *)0)->member, of)
-static const struct arg members[] = {
+static const struct arg report_members[] = {
 	ROW("ran", ARG_TRUTH, ran, 0, WHOLE),
 	ROW("timed_out", ARG_TRUTH, timed_out, 0, WHOLE),
 	ROW("exit_code", ARG_INT, code, 255, WHOLE),
@@ -31,6 +31,16 @@ static const struct arg members[] = {
 	TEXT("message", message, FAILURE),
 	TEXT("hint", hint, FAILURE),
 };
+
+/* What is no such member stays empty. */
+static void read_members(struct serve_report *r, const struct json_doc *doc,
+	uint32_t node, unsigned of)
+{
+	char said[ARGS_SAID];
+
+	(void)args_read(report_members, ARRAY_SIZE(report_members), of, doc,
+		node, r, said);
+}
 
 int serve_report_read(struct serve_report *r, char question[static 16],
 	const char *text, size_t n)
@@ -50,12 +60,10 @@ int serve_report_read(struct serve_report *r, char question[static 16],
 	usage = json_find(&doc, 0, "resource_usage");
 	error = json_find(&doc, 0, "error");
 	*r = (struct serve_report){.there = true};
-	(void)args_read(members, ARRAY_SIZE(members), WHOLE, &doc, 0, r, said);
+	read_members(r, &doc, 0, WHOLE);
 	if (usage)
-		(void)args_read(members, ARRAY_SIZE(members), USAGE, &doc, usage,
-			r, said);
+		read_members(r, &doc, usage, USAGE);
 	if (error)
-		(void)args_read(members, ARRAY_SIZE(members), FAILURE, &doc,
-			error, r, said);
+		read_members(r, &doc, error, FAILURE);
 	return 0;
 }

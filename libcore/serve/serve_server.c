@@ -82,7 +82,7 @@ static void conn_new(const struct serve_listener *l, int fd)
 		close(fd);
 		return;
 	}
-	/* A key's echo is not to wait for what comes next. */
+	/* The echo of a key is sent at once. */
 	if (!l->local)
 		(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
 	c->server = s;
@@ -162,7 +162,7 @@ void conn_close(struct serve_conn *c)
 	if (IS_ENABLED(CONFIG_SERVE_TLS) && c->tls)
 		tls_free(c->tls);
 	fd = c->watch.fd;
-	/* A copy of it may live on, which the kernel would still tell of. */
+	/* A copy of the descriptor may live on, and the kernel would report that. */
 	serve_watch_stop(&s->engine->loop, &c->watch);
 	close(fd);
 	serve_timer_stop(&s->engine->loop, &c->timer);
@@ -173,7 +173,7 @@ void conn_close(struct serve_conn *c)
 	serve_loop_bury(&s->engine->loop, &c->grave);
 }
 
-/* As recv() and send(), with -errno. */
+/* recv() and send() of the connection, with -errno. */
 static ssize_t conn_recv(struct serve_conn *c, void *to, size_t n)
 {
 	ssize_t got;
@@ -200,7 +200,7 @@ static bool conn_waits(const struct serve_conn *c)
 	return IS_ENABLED(CONFIG_SERVE_TLS) && c->tls && tls_waits(c->tls);
 }
 
-/* With TLS it begins only now, because those who say nothing are to cost nothing. */
+/* TLS begins with the first byte, because a silent peer is to cost nothing. */
 static int conn_seal(struct serve_conn *c)
 {
 	if (!IS_ENABLED(CONFIG_SERVE_TLS) || !c->sealed || c->tls)
@@ -229,7 +229,7 @@ static void conn_pump(struct serve_conn *c)
 		h2_pump(c);
 }
 
-/* What it says has to wait until what it was told has gone, or was read. */
+/* The peer is not read while its answers wait, or its command does not read. */
 static bool conn_full(struct serve_conn *c)
 {
 	return c->refused || socket_full(c) ||
@@ -237,8 +237,8 @@ static bool conn_full(struct serve_conn *c)
 			c->out.len >= CONN_OUT_ENOUGH);
 }
 
-/* The last word is written, and what the peer still sends would make the kernel
- * forget it: the peer's end is waited for. */
+/* All is written. The peer's end is waited for, because the kernel drops what is
+ * written and not read when bytes arrive at a closed socket. */
 static void conn_last(struct serve_conn *c)
 {
 	c->shut = true;
@@ -291,7 +291,7 @@ static void conn_changed(struct serve_reader *r)
 		conn_flush(c);
 }
 
-/* Does it begin with HTTP/2? 1; 0; -EAGAIN: more bytes tell. */
+/* Does the connection begin with HTTP/2? 1; 0; -EAGAIN: more bytes tell. */
 static int begins_h2(const struct serve_conn *c)
 {
 	static const char magic[] = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
@@ -371,7 +371,7 @@ static void conn_ready(struct serve_watch *w, uint32_t events)
 	}
 	if (c->watch.fd >= 0)
 		conn_flush(c);
-	/* What came while there was no room for its answers. */
+	/* Messages that came while there was no room for their answers. */
 	if (c->watch.fd >= 0 && c->codex && c->in.len && !socket_full(c)) {
 		socket_read(c);
 		conn_flush(c);

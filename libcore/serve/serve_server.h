@@ -3,7 +3,7 @@
  *
  * On a unix socket the peer's uid is one of ours and a token is presented; on a
  * port a key is: of the loopback, or of any address with TLS. What is served, and
- * what each key may, stands in routes[] of serve_api.c; without a key come /health,
+ * what each key may, stands in api_routes[] of serve_api.c; without a key come /health,
  * the page's files and a question's page (serve_slip.h).
  */
 #ifndef WARDBOX_SERVE_SERVER_H

@@ -16,7 +16,7 @@
 
 enum { ANSWER_MAX = 64 };
 
-static const char head[] = "<!doctype html><html lang=en><meta charset=utf-8>"
+static const char page_head[] = "<!doctype html><html lang=en><meta charset=utf-8>"
 	"<meta name=viewport content=\"width=device-width\">"
 	"<title>wardbox: a question</title><style>"
 	"body{font:16px sans-serif;margin:2em auto;max-width:44em;padding:0 1em;"
@@ -102,7 +102,7 @@ static void send_words(struct serve_conn *c, int status, const char *words)
 {
 	autobuf struct buf page = BUF_INIT(4096);
 
-	buf_addf(&page, "%s<h1>%s</h1>", head, words);
+	buf_addf(&page, "%s<h1>%s</h1>", page_head, words);
 	send_page(c, status, &page);
 }
 
@@ -119,7 +119,7 @@ static void show_question(struct serve_conn *c, const struct serve_command *of)
 		send_words(c, 404, "Nobody asks that any more");
 		return;
 	}
-	buf_addf(&page, "%s<h1>May this run?</h1><table>", head);
+	buf_addf(&page, "%s<h1>May this run?</h1><table>", page_head);
 	for (uint32_t key = json_first(&doc, 0); key; key = json_next(&doc, key)) {
 		autobuf struct buf text = BUF_INIT(1 << 20);
 		const struct json_node *n = &doc.node[key];

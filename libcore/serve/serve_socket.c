@@ -19,11 +19,11 @@ void socket_close(struct serve_conn *c, enum ws_code code, const char *why)
 {
 	ws_close_add(&c->out, code, why, NULL);
 	c->state = CONN_LAST;
-	/* It is written now or not at all: the peer may read no more. */
+	/* The last frame is given five seconds, because the peer may read no more. */
 	serve_timer_set(&c->server->engine->loop, &c->timer, 5000000000ULL);
 }
 
-static void say(struct serve_conn *c, struct buf *text)
+static void say_text(struct serve_conn *c, struct buf *text)
 {
 	ws_frame_add(&c->out, WS_TEXT, text->data, text->len, NULL);
 	c->out.err |= text->err;
@@ -37,7 +37,7 @@ static void say_wrong(struct serve_conn *c, int code, const char *message,
 
 	json_putf(&j, "{ type %s code %ju message %s }", "error",
 		(uintmax_t)code, message);
-	say(c, &text);
+	say_text(c, &text);
 	socket_close(c, end, message);
 }
 
@@ -100,7 +100,7 @@ static void say_started(struct serve_conn *c, const struct serve_command *of)
 		" cols %ju backlog %ju }", "started", of->id, of->session,
 		of->pty, (uintmax_t)of->rows, (uintmax_t)of->cols,
 		(uintmax_t)(ring->end - from));
-	say(c, &text);
+	say_text(c, &text);
 }
 
 static struct serve_guest guest_of(struct serve_conn *c)
@@ -226,7 +226,7 @@ static void say_exit(struct serve_conn *c, const struct serve_command *of)
 	json_put_u64(&j, "stdout_lost", c->reader.lost[SERVE_OUT]);
 	json_put_u64(&j, "stderr_lost", c->reader.lost[SERVE_ERR]);
 	json_close(&j);
-	say(c, &text);
+	say_text(c, &text);
 }
 
 /* Somebody has given the terminal another size. */
@@ -241,7 +241,7 @@ static void say_size(struct serve_conn *c, const struct serve_command *of)
 	c->cols = of->cols;
 	json_putf(&j, "{ type %s rows %ju cols %ju }", "resize",
 		(uintmax_t)c->rows, (uintmax_t)c->cols);
-	say(c, &text);
+	say_text(c, &text);
 }
 
 /* One frame of what there is; false: there is nothing, or it is not taken. */

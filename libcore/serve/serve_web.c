@@ -72,7 +72,7 @@ void web_me(struct serve_conn *c, const struct api_ask *a)
 }
 
 /* The options of `wardbox audit report` that the query may name. */
-static const char searches[] = "session\0command\0grep\0decision\0exit\0rule\0"
+static const char log_searches[] = "session\0command\0grep\0decision\0exit\0rule\0"
 			       "cwd\0since\0until\0";
 
 /* Which commands of the log; they are looked for by audit. */
@@ -87,7 +87,7 @@ void web_log(struct serve_conn *c, const struct api_ask *a)
 	}
 	buf_addf(&words, "audit%creport%c--json%c--quiet%c--lines=%ju%c", 0, 0,
 		0, 0, (uintmax_t)lines, 0);
-	for (const char *name = searches; *name; name += strlen(name) + 1) {
+	for (const char *name = log_searches; *name; name += strlen(name) + 1) {
 		autobuf struct buf value = BUF_INIT(WORDS_MAX);
 		int got = http_query_text(a->r, name, 0, &value);
 
