@@ -75,7 +75,7 @@ static void add_question(struct buf *out, const struct buf *json, bool whole)
 	add_member(out, &doc, "by", "  by: ");
 }
 
-static int list(void *into, int argc, char **argv)
+static int list_questions(void *into, int argc, char **argv)
 {
 	const struct approve_opts *o = into;
 	autobuf struct buf out = BUF_INIT(64 << 20);
@@ -94,7 +94,7 @@ static int list(void *into, int argc, char **argv)
 	for (size_t i = 0; i < l.count; i++) {
 		autobuf struct buf text = BUF_INIT(1 << 20);
 
-		if (approve_read(dir, l.id[i], &text, NULL))
+		if (approve_read(dir, l.id[i], true, &text, NULL))
 			continue;
 		if (o->json)
 			json_raw(&j, text.data, str_line(text.data, text.len));
@@ -110,7 +110,7 @@ static int list(void *into, int argc, char **argv)
 	return EXIT_OK;
 }
 
-static int show(void *into, int argc, char **argv)
+static int show_question(void *into, int argc, char **argv)
 {
 	const struct approve_opts *o = into;
 	autobuf struct buf out = BUF_INIT(8 << 20), text = BUF_INIT(1 << 20);
@@ -120,7 +120,7 @@ static int show(void *into, int argc, char **argv)
 	if (argc != 2)
 		cli_die(EXIT_USAGE, "show: which question? 'wardbox approve'"
 			" lists them");
-	if (approve_read(dir, argv[1], &text, &d))
+	if (approve_read(dir, argv[1], true, &text, &d))
 		cli_die_diag(EXIT_FOUND, &d);
 	if (o->json)
 		buf_add(&out, text.data, text.len);
@@ -131,7 +131,7 @@ static int show(void *into, int argc, char **argv)
 }
 
 /* yes, no and always are the verb itself. */
-static int answer(void *into, int argc, char **argv)
+static int give_answer(void *into, int argc, char **argv)
 {
 	autofd int dir = open_dir();
 	struct diag d = {0};
@@ -147,7 +147,7 @@ static int answer(void *into, int argc, char **argv)
 }
 
 /* Each question as it comes. */
-static int watch(void *into, int argc, char **argv)
+static int watch_questions(void *into, int argc, char **argv)
 {
 	static struct approve_list had, now;
 	static char events[4096];
@@ -179,7 +179,7 @@ static int watch(void *into, int argc, char **argv)
 
 			for (size_t k = 0; k < had.count; k++)
 				known |= str_eq(had.id[k], now.id[i]);
-			if (!known && !approve_read(dir, now.id[i], &text, NULL))
+			if (!known && !approve_read(dir, now.id[i], true, &text, NULL))
 				add_question(&out, &text, true);
 		}
 		had = now;
@@ -194,13 +194,14 @@ static const struct cli_opt options[] = {
 };
 
 static const struct cli_verb verbs[] = {
-	CLI_VERB(list, "list", "", "the questions that wait"),
-	CLI_VERB(show, "show", "ID", "one, with its rule, directory and session"),
-	CLI_VERB(answer, "yes", "ID", "let it run, this once"),
-	CLI_VERB(answer, "no", "ID", "deny it"),
-	CLI_VERB(answer, "always", "ID",
+	CLI_VERB(list_questions, "list", "", "the questions that wait"),
+	CLI_VERB(show_question, "show", "ID",
+		"one, with its rule, directory and session"),
+	CLI_VERB(give_answer, "yes", "ID", "let it run, this once"),
+	CLI_VERB(give_answer, "no", "ID", "deny it"),
+	CLI_VERB(give_answer, "always", "ID",
 		"let it run, and the same again in that session"),
-	CLI_VERB(watch, "watch", "", "show each question as it comes"),
+	CLI_VERB(watch_questions, "watch", "", "show each question as it comes"),
 };
 
 static const struct cli_spec spec = {

@@ -116,6 +116,9 @@ static const struct cli_opt opts[] = {
 		"[/PATH], otlp+tls://, file:DIRECTORY"),
 	CLI_STR(0, struct audit, ca, "ca", "FILE",
 		"ship: the authorities that may vouch for a receiver, in PEM"),
+	CLI_STR(0, struct audit, cert, "cert", "FILE",
+		"ship: the certificate that a receiver may ask for, in PEM"),
+	CLI_STR(0, struct audit, key, "key", "FILE", "ship: its private key"),
 	CLI_STR(0, struct audit, header_file, "header-file", "FILE",
 		"ship: lines 'Name: value' for OTLP's requests"),
 	CLI_SOME_TIME(0, struct audit, timeout, "timeout", "TIME",
@@ -175,7 +178,7 @@ const struct cli_spec audit_cli = {
 /* What each option is for, in their order: W where the log is, F and M which
  * records, T which streams, P and E how many and from where on, O and A how they
  * look, and what single verbs have. */
-static const char uses[] = "WFFPEGEMFFFFFFFFFFFFFTOOOAQU-MEEECJVVVVVRRRHSKKXXNNNND";
+static const char uses[] = "WFFPEGEMFFFFFFFFFFFFFTOOOAQU-MEEECJVVVVVRRRHSKKXXNNNNNND";
 _Static_assert(sizeof uses - 1 == ARRAY_SIZE(opts), "one letter per option");
 
 /* What each verb has a use for, in their order. */

@@ -17,7 +17,7 @@ struct audit {
 	const char *dir, *since, *until, *session, *exe, *command, *cwd, *exit;
 	const char *decision, *rule, *event, *grep, *output, *fields, *format, *cursor;
 	const char *mark, *pubkey, *seed, *anchor, *only, *type, *html, *reason;
-	const char *boot, *from_cursor, *to, *ca, *header_file;
+	const char *boot, *from_cursor, *to, *ca, *cert, *key, *header_file;
 	struct cli_list merge;
 	unsigned lines, pid;
 	uint64_t min_duration, max_wait, keep_time, keep_bytes, timeout;

@@ -18,6 +18,7 @@
 #include "base/kconfig.h"
 #include "base/str.h"
 #include "sys/file.h"
+#include "tls/tls.h"
 #include "version.h"
 
 enum {
@@ -323,6 +324,13 @@ static void request_check(struct shipping *p, int argc, char **argv)
 				: "%s needs --ca, who vouches for the receiver,"
 				  " such as /etc/ssl/certs/ca-certificates.crt",
 			p->a->to);
+	if (!p->a->cert != !p->a->key || (p->a->cert && !p->a->ca))
+		cli_die_usage(&audit_cli, "--cert and --key go together, with --ca");
+	if (p->a->cert && !IS_ENABLED(CONFIG_AUDIT_SHIP_TLS))
+		cli_die(EXIT_USAGE, "--cert: AUDIT_SHIP_TLS is not built in");
+	if (p->a->cert && tls_keys_load(&p->ship.keys, p->a->cert, p->a->key,
+				  false, &d))
+		cli_die_diag(EXIT_USAGE, &d);
 	filter_begin(p);
 }
 

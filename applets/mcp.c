@@ -154,8 +154,10 @@ static int mcp_run(int argc, char **argv)
 		cli_die(EXIT_USAGE, "--approver: APPLET_APPROVE is not built in");
 	if (o.tools) {
 		autobuf struct buf out = BUF_INIT(65536);
+		struct json j = JSON_INIT(&out);
 
-		buf_addf(&out, "%s\n", mcp_tools);
+		mcp_put_tools(&j);
+		json_end(&j);
 		cli_print(&out);
 		return EXIT_OK;
 	}

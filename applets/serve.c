@@ -133,7 +133,7 @@ struct hangup {
 };
 
 /* A file that cannot be read is no reason to end. */
-static void reload(struct serve_ending *e)
+static void reload_tls(struct serve_ending *e)
 {
 	const struct hangup *h = (struct hangup *)(void *)e;
 	struct diag d = {0};
@@ -156,10 +156,10 @@ static void prepare_tls(struct hangup *h)
 		cli_die(EXIT_USAGE, "--cert: SERVE_TLS is not built in");
 	if (load_tls(h->server, o, &d))
 		cli_die_diag(EXIT_FOUND, &d);
-	h->ending.hangup = reload;
+	h->ending.hangup = reload_tls;
 }
 
-static int start(void *into, int argc, char **argv)
+static int start_server(void *into, int argc, char **argv)
 {
 	const struct serve_opts *o = into;
 	static struct serve_server server;
@@ -209,8 +209,10 @@ static int start(void *into, int argc, char **argv)
 		err = serve_watch_ending(&hangup.ending);
 	if (err)
 		cli_die(EXIT_FOUND, "%s", strerror(-err));
+	/* The lock comes first: another server keeps its socket and its tokens. */
+	if (serve_lock(&server, &d))
+		cli_die_diag(EXIT_FOUND, &d);
 	listen_all(&server, o, home, &told);
-	/* Only now: another server's tokens are not to be taken from it. */
 	if (serve_tokens_make(&server, &d))
 		cli_die_diag(EXIT_FOUND, &d);
 	cli_print(&told);
@@ -253,7 +255,7 @@ static const struct cli_opt options[] = {
 };
 
 static const struct cli_verb verbs[] = {
-	CLI_VERB(start, "start", "", "listen and serve, in the foreground"),
+	CLI_VERB(start_server, "start", "", "listen and serve, in the foreground"),
 	CLI_VERB(serve_run_list, "list", "", "the commands of the server"),
 	CLI_VERB(serve_run_attach, "attach", "ID",
 		"see a command's output from its beginning, and type to it"),

@@ -15,7 +15,7 @@
 #include "sys/sig.h"
 
 /* To the server, or the end. */
-static void reach(const struct serve_opts *o, struct serve_client *c, int code)
+static void reach_server(const struct serve_opts *o, struct serve_client *c, int code)
 {
 	const struct serve_place at = {o->server, o->token, o->cert};
 	struct diag d = {0};
@@ -25,13 +25,13 @@ static void reach(const struct serve_opts *o, struct serve_client *c, int code)
 }
 
 /* One question to the server, or the end. */
-static void ask(const struct serve_opts *o, const char *method,
+static void ask_server(const struct serve_opts *o, const char *method,
 	const char *path, struct buf *body)
 {
 	autoclient struct serve_client c = SERVE_CLIENT_INIT;
 	struct diag d = {0};
 
-	reach(o, &c, EXIT_FOUND);
+	reach_server(o, &c, EXIT_FOUND);
 	if (serve_client_ask(&c, method, path, "", body, &d) < 0)
 		cli_die_diag(EXIT_FOUND, &d);
 }
@@ -56,7 +56,7 @@ int serve_run_list(void *into, int argc, char **argv)
 	(void)argv;
 	if (argc > 1)
 		cli_die(EXIT_USAGE, "list takes no operand");
-	ask(o, "GET", "/api/v1/commands", &body);
+	ask_server(o, "GET", "/api/v1/commands", &body);
 	if (o->json) {
 		cli_print(&body);
 		return EXIT_OK;
@@ -86,7 +86,7 @@ int serve_run_stop(void *into, int argc, char **argv)
 	(void)argv;
 	if (argc > 1)
 		cli_die(EXIT_USAGE, "stop takes no operand");
-	ask(into, "POST", "/api/v1/stop", &body);
+	ask_server(into, "POST", "/api/v1/stop", &body);
 	return EXIT_OK;
 }
 
@@ -102,7 +102,7 @@ static void find_command(const struct serve_opts *o, const char *id,
 	BUF_PRINT(path, "/api/v1/commands/%s", id);
 	if (!path[0] || strspn(id, "c0123456789") != strlen(id))
 		cli_die(EXIT_USAGE, "'%s' is no command's id", id);
-	ask(o, "GET", path, &body);
+	ask_server(o, "GET", path, &body);
 	node = json_read(&doc, body.data, body.len, NULL)
 		? 0
 		: json_find(&doc, 0, "session");
@@ -130,7 +130,7 @@ int serve_run_attach(void *into, int argc, char **argv)
 		true, o->view);
 	f.message = message.data;
 	f.len = message.len;
-	reach(o, &c, EXIT_OURS);
+	reach_server(o, &c, EXIT_OURS);
 	if (serve_client_upgrade(&c, session, &d) || serve_follow(&f, &d))
 		cli_die_diag(EXIT_OURS, &d);
 	if (f.detached)

@@ -26,11 +26,11 @@ enum {
 	QUESTION_MAX = 1 << 20,
 };
 
-static const char words[] = "no\0yes\0always\0";
+static const char answer_words[] = "no\0yes\0always\0";
 
 int approve_word(const char *word)
 {
-	int i = str_index(words, word);
+	int i = str_index(answer_words, word);
 
 	return i < 0 ? -EINVAL : i;
 }
@@ -56,7 +56,7 @@ static const char *name_of(
 	return buf_print(name, NAME_SIZE, "%s.%s", id, kind);
 }
 
-static void forget(int dir, const char *id)
+static void forget_question(int dir, const char *id)
 {
 	static const char *const kinds[] = {"ask", "seen", "answer"};
 	char name[NAME_SIZE];
@@ -65,8 +65,8 @@ static void forget(int dir, const char *id)
 		unlinkat(dir, name_of(name, id, kinds[i]), 0);
 }
 
-/* Does its asker live? A lock that can be had is nobody's. */
-static bool waits(int dir, const char *id)
+/* A question's asker holds the lock of its file for as long as it waits. */
+static bool asker_lives(int dir, const char *id)
 {
 	char name[NAME_SIZE];
 	autofd int fd = openat(dir, name_of(name, id, "ask"),
@@ -99,8 +99,8 @@ int approve_list(int dir, struct approve_list *l, struct diag *d)
 			continue;
 		memcpy(id, e->d_name, n);
 		id[n] = '\0';
-		if (!waits(dir, id))
-			forget(dir, id);
+		if (!asker_lives(dir, id))
+			forget_question(dir, id);
 		else if (l->count < APPROVE_MAX)
 			memcpy(l->id[l->count++], id, sizeof id);
 	}
@@ -117,7 +117,7 @@ static bool is_there(int dir, const char *id, const char *kind)
 		AT_SYMLINK_NOFOLLOW);
 }
 
-/* Made once, by whoever is first. 0, -EEXIST, -errno. */
+/* Makes the file unless it is there. 0, -EEXIST, -errno. */
 static int make_once(
 	int dir, const char *id, const char *kind, const char *text)
 {
@@ -128,15 +128,17 @@ static int make_once(
 	return fd < 0 ? -errno : file_write_all(fd, text, strlen(text));
 }
 
-int approve_read(int dir, const char *id, struct buf *json, struct diag *d)
+int approve_read(int dir, const char *id, bool seen, struct buf *json,
+	struct diag *d)
 {
 	char name[NAME_SIZE];
-	int err = waits(dir, id) ? file_read(dir, name_of(name, id, "ask"), json)
+	int err = asker_lives(dir, id) ? file_read(dir, name_of(name, id, "ask"), json)
 				 : -ENOENT;
 
 	if (err)
 		return diag_fail(d, err, "no question %.20s waits", id);
-	(void)make_once(dir, id, "seen", "");
+	if (seen)
+		(void)make_once(dir, id, "seen", "");
 	return 0;
 }
 
@@ -144,12 +146,12 @@ int approve_answer(
 	int dir, const char *id, enum approve_answer answer, struct diag *d)
 {
 	char line[16];
-	int err = waits(dir, id) ? 0 : -ENOENT;
+	int err = asker_lives(dir, id) ? 0 : -ENOENT;
 
 	if (err)
 		return diag_fail(d, err, "no question %.20s waits", id);
 	err = make_once(dir, id, "answer",
-		BUF_PRINT(line, "%s\n", str_nth(words, (size_t)answer)));
+		BUF_PRINT(line, "%s\n", str_nth(answer_words, (size_t)answer)));
 	if (err == -EEXIST)
 		return diag_fail(d, err, "%s was answered before", id);
 	return err ? diag_errno(d, err, "cannot answer %s", id) : 0;
@@ -169,7 +171,7 @@ static void write_question(
 }
 
 /* The question's file, locked before anybody can see it: a descriptor. */
-static int publish(int dir, const struct approve_question *q,
+static int publish_question(int dir, const struct approve_question *q,
 	char id[static APPROVE_ID_SIZE])
 {
 	autobuf struct buf text = BUF_INIT(QUESTION_MAX);
@@ -257,12 +259,12 @@ int approve_ask(const struct approve_question *q, uint64_t wait_ns,
 	sigaddset(&set, SIGINT);
 	sigprocmask(SIG_BLOCK, &set, &mask);
 	signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	lock = publish(dir, q, id);
+	lock = publish_question(dir, q, id);
 	answer = lock < 0 ? lock : 0;
 	if (!answer) {
 		told->asked(told->ctx, id);
 		answer = wait_answer(dir, id, changes, signals, wait_ns);
-		forget(dir, id);
+		forget_question(dir, id);
 	}
 	sigprocmask(SIG_SETMASK, &mask, NULL);
 	return answer;

@@ -59,9 +59,10 @@ struct approve_list {
 };
 /* Those that wait, in the order of their ids; what is left of others is removed. */
 int approve_list(int dir, struct approve_list *l, struct diag *d);
-/* The question as JSON text, which approve_ask() wrote; it counts as seen then.
- * -ENOENT: nobody asks that, or no more. */
-int approve_read(int dir, const char *id, struct buf *json, struct diag *d);
+/* The question as JSON text, which approve_ask() wrote. seen: the reader may answer
+ * it, so that it counts as seen. -ENOENT: nobody asks that, or no more. */
+int approve_read(int dir, const char *id, bool seen, struct buf *json,
+	struct diag *d);
 /* -ENOENT; -EEXIST: it was answered before. */
 int approve_answer(
 	int dir, const char *id, enum approve_answer answer, struct diag *d);

@@ -140,4 +140,11 @@ struct net_ask {
 int net_join(int dir, const char *name, const struct net_ask *ask,
 	struct net_link *out, struct diag *d);
 
+/* Connects to a host of this machine's own network: an address, or a name that
+ * /etc/hosts or a name server of /etc/resolv.conf knows; each of its addresses in
+ * turn, and each for wait_ns at most. A descriptor that does not block; -EINVAL,
+ * -EHOSTUNREACH, -ETIMEDOUT, -errno with d. */
+int net_dial(const char *host, const char *port, uint64_t wait_ns,
+	struct diag *d);
+
 #endif

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/num.h"
 #include "base/str.h"
 #include "sys/file.h"
 
@@ -36,19 +37,41 @@ static const char *conf_line_end(const char *at, const char *end)
 	return newline ? newline : end;
 }
 
+/* What a line of resolv.conf says, whose first word is key. */
+static void conf_line(
+	struct net_hosts *h, const char *key, const char *at, const char *stop)
+{
+	char word[NET_NAME_MAX + 2];
+	const char *dots;
+
+	if (str_eq(key, "nameserver")) {
+		if (h->servers < NET_SERVERS &&
+			conf_word(&at, stop, word, sizeof word) &&
+			net_addr_parse(&h->server[h->servers], word))
+			h->servers++;
+	} else if (str_eq(key, "search") || str_eq(key, "domain")) {
+		h->searches = 0;
+		while (h->searches < NET_SEARCHES &&
+			conf_word(&at, stop, word, sizeof word))
+			h->searches += net_name_copy(
+				h->search[h->searches], word, strlen(word));
+	} else if (str_eq(key, "options")) {
+		while (conf_word(&at, stop, word, sizeof word))
+			if ((dots = str_after(word, "ndots:")))
+				(void)num_uint(dots, 0, 15, &h->dots);
+	}
+}
+
 void net_conf_servers(struct net_hosts *h, const char *text, size_t n)
 {
 	const char *end = text + n, *stop;
-	char word[64];
+	char word[16];
 
+	h->dots = 1;
 	for (; text < end; text = stop + 1) {
 		stop = conf_line_end(text, end);
-		if (h->servers < NET_SERVERS &&
-			conf_word(&text, stop, word, sizeof word) &&
-			str_eq(word, "nameserver") &&
-			conf_word(&text, stop, word, sizeof word) &&
-			net_addr_parse(&h->server[h->servers], word))
-			h->servers++;
+		if (conf_word(&text, stop, word, sizeof word))
+			conf_line(h, word, text, stop);
 	}
 	/* As the resolvers of C libraries do. */
 	if (!h->servers)
@@ -68,8 +91,10 @@ void net_conf_hosts(struct net_hosts *h, const char *text, size_t n)
 			continue;
 		while (h->count < NET_HOSTS &&
 			conf_word(&text, stop, word, sizeof word)) {
-			if (!net_name_copy(h->host[h->count].name, word,
-				    strlen(word)))
+			char *name = h->host[h->count].name;
+
+			if (!net_name_copy(name, word, strlen(word)) ||
+				(h->only && !str_eq(name, h->only)))
 				continue;
 			h->host[h->count++].addr = addr;
 		}

@@ -68,10 +68,13 @@ socklen_t net_addr_sock(const struct net_addr *a, uint16_t port,
 bool net_addr_public(const struct net_addr *a);
 
 /* Where names of the machine's are resolved. */
-enum { NET_SERVERS = 3, NET_HOSTS = 256 };
+enum { NET_SERVERS = 3, NET_HOSTS = 256, NET_SEARCHES = 6 };
 struct net_hosts {
+	const char *only; /* no other name's addresses are kept; NULL: all */
 	struct net_addr server[NET_SERVERS];
 	unsigned servers;
+	char search[NET_SEARCHES][NET_NAME_MAX + 1]; /* domains of short names */
+	unsigned searches, dots; /* that a name has which is not short */
 	unsigned count;
 	struct {
 		char name[NET_NAME_MAX + 1];

@@ -6,14 +6,14 @@
 #include "base/str.h"
 #include "page_files.h"
 
-static const char html[] = "text/html; charset=utf-8",
+static const char html_type[] = "text/html; charset=utf-8",
 		  css[] = "text/css; charset=utf-8",
 		  js[] = "text/javascript; charset=utf-8";
 
 #define PAGE_FILE(path, type, name) {path, type, name, sizeof name}
 
 static const struct page_file own[] = {
-	PAGE_FILE("/", html, page_html),
+	PAGE_FILE("/", html_type, page_html),
 	PAGE_FILE("/page.css", css, page_css),
 	PAGE_FILE("/page.js", js, page_js),
 };

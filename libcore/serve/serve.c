@@ -62,11 +62,7 @@ static void command_free(struct serve_command *c)
 {
 	struct serve *s = c->engine;
 
-	for (struct serve_command **at = &s->first; *at; at = &(*at)->next)
-		if (*at == c) {
-			*at = c->next;
-			break;
-		}
+	LIST_DROP(s->first, c);
 	while (c->readers)
 		serve_detach(c->readers);
 	command_empty(c);
@@ -237,7 +233,7 @@ static void add_options(const struct serve_command *c,
 	buf_addf(out, "%s%c--%c", c->session, 0, 0);
 }
 
-static int spawn(struct serve_command *c, const struct serve_spec *spec,
+static int spawn_exec(struct serve_command *c, const struct serve_spec *spec,
 	const struct ends *e, char *const *argv, struct diag *d)
 {
 	struct proc_setup setup = PROC_SETUP_INIT;
@@ -293,7 +289,7 @@ static int make_argv(const struct serve_spec *spec, struct buf *text,
 	return 0;
 }
 
-static int launch(struct serve_command *c, const struct serve_spec *spec,
+static int launch_command(struct serve_command *c, const struct serve_spec *spec,
 	int *said, struct diag *d)
 {
 	autoends struct ends e = {{-1, -1, -1}, -1};
@@ -312,7 +308,7 @@ static int launch(struct serve_command *c, const struct serve_spec *spec,
 	else
 		add_options(c, spec, e.report == 3 ? 4 : 3, &text);
 	err = make_argv(spec, &text, &argv, d);
-	return err ? err : spawn(c, spec, &e, argv, d);
+	return err ? err : spawn_exec(c, spec, &e, argv, d);
 }
 
 static struct serve_command *command_new(
@@ -356,7 +352,7 @@ int serve_start(struct serve *s, const struct serve_spec *spec,
 	c = command_new(s, spec);
 	if (!c)
 		return diag_errno(d, -ENOMEM, "a command");
-	err = c->text ? launch(c, spec, &said, d)
+	err = c->text ? launch_command(c, spec, &said, d)
 		      : diag_errno(d, -ENOMEM, "a command");
 	if (err) {
 		cleanup_fd(&said);

@@ -22,10 +22,16 @@ enum {
 static const char json_type_name[] = "application/json";
 
 void conn_answer(struct serve_conn *c, const struct http_request *r, int status,
-	const struct buf *json)
+	struct json *j)
 {
-	http_answer(&c->out, status, json ? json_type_name : NULL,
-		json ? json->data : NULL, json ? json->len : 0, r->keep);
+	if (j)
+		json_end(j);
+	if (j && j->out->err) {
+		conn_refuse(c, r, 503, "too much for one answer");
+		return;
+	}
+	http_answer(&c->out, status, j ? json_type_name : NULL, "",
+		j ? j->out->data : NULL, j ? j->out->len : 0, r->keep);
 	if (!r->keep)
 		c->state = CONN_LAST;
 }
@@ -36,11 +42,8 @@ void conn_refuse(struct serve_conn *c, const struct http_request *r, int status,
 	autobuf struct buf body = BUF_INIT(4096);
 	struct json j = JSON_INIT(&body);
 
-	json_open(&j, '{');
-	json_put_str(&j, "error", why);
-	json_close(&j);
-	buf_addc(&body, '\n');
-	conn_answer(c, r, status, &body);
+	json_putf(&j, "{ error %s", why);
+	conn_answer(c, r, status, &j);
 }
 
 /* On a plain port: a name that a browser cannot have been led to by somebody's DNS.
@@ -75,14 +78,13 @@ int api_judge(const struct serve_conn *c, const struct http_request *r,
 {
 	if (!api_host(c, r->host))
 		return 403;
-	if (ticket_take(c->server, r)) {
-		who->roles = SERVE_VIEW;
+	if (ticket_take(c->server, r, who))
 		return 0;
-	}
 	if (!origin_is_ours(c, r))
 		return 403;
 	serve_key_digest(r->token, who->digest);
-	if (r->token[0] && server_roles(c->server, c->local, who))
+	who->local = c->local;
+	if (r->token[0] && server_roles(c->server, who))
 		return 0;
 	who->roles = 0;
 	/* So many guesses a second, all clients together. */
@@ -97,8 +99,8 @@ const char *api_judged(int status)
 		: "no key, or none that is known";
 }
 
-/* 0: it may go on; else it has been answered, or will be. */
-static int authenticate(struct serve_conn *c, const struct http_request *r)
+/* 0: the request may go on; else it has been answered, or will be. */
+static int check_key(struct serve_conn *c, const struct http_request *r)
 {
 	struct serve_server *s = c->server;
 	struct http_request last = *r;
@@ -120,17 +122,7 @@ bool api_admit(struct serve_conn *c, const struct http_request *r)
 	struct http_request last = *r;
 
 	last.keep = false;
-	return slip_admit(c, r) || !authenticate(c, &last);
-}
-
-static bool may(struct serve_conn *c, const struct http_request *r, unsigned role)
-{
-	if (c->who.roles & role)
-		return true;
-	conn_refuse(c, r, 403, role == SERVE_RUN
-			? "the key may not run commands"
-			: "the key may not do that");
-	return false;
+	return slip_admit(c, r) || !check_key(c, &last);
 }
 
 /* What a list shows of a command: its words, or a shell's text. */
@@ -152,7 +144,7 @@ int api_start(struct serve_server *s, const struct serve_who *who,
 	const char *session, struct wire *w, struct serve_command **out,
 	struct diag *d)
 {
-	autofree char **argv = wire_argv(w);
+	autofree char **argv = args_argv(&w->words);
 	autobuf struct buf shown = BUF_INIT(1 << 20);
 	struct serve_spec spec = {
 		.session = session,
@@ -179,338 +171,317 @@ int api_start(struct serve_server *s, const struct serve_who *who,
 	return serve_start(s->engine, &spec, out, d);
 }
 
+/* How a command stands, as members. */
+static void put_command(struct json *j, const struct serve_command *of)
+{
+	json_open(j, '{');
+	wire_put_outcome(j, of);
+	wire_put_facts(j, of);
+}
+
 static void answer_command(struct serve_conn *c, const struct http_request *r,
-	int status, const struct serve_command *command)
+	int status, const struct serve_command *of)
 {
 	autobuf struct buf body = BUF_INIT(BODY_MAX);
 	struct json j = JSON_INIT(&body);
 
-	json_open(&j, '{');
-	wire_put_outcome(&j, command);
-	wire_put_facts(&j, command);
-	json_put_u64(&j, "stdout_bytes", command->ring[SERVE_OUT].end);
-	json_put_u64(&j, "stderr_bytes", command->ring[SERVE_ERR].end);
-	json_close(&j);
-	buf_addc(&body, '\n');
-	conn_answer(c, r, status, &body);
+	put_command(&j, of);
+	json_put_u64(&j, "stdout_bytes", of->ring[SERVE_OUT].end);
+	json_put_u64(&j, "stderr_bytes", of->ring[SERVE_ERR].end);
+	conn_answer(c, r, status, &j);
 }
 
-static void do_start(struct serve_conn *c, const struct http_request *r,
-	const char *session, const char *body)
+static void do_show(struct serve_conn *c, const struct api_ask *a)
+{
+	answer_command(c, a->r, 200, a->command);
+}
+
+static void do_start(struct serve_conn *c, const struct api_ask *a)
 {
 	autowire struct wire w = {.type = WIRE_START};
 	struct serve_command *command;
 	struct diag d = {0};
 
-	if (!may(c, r, SERVE_RUN))
-		return;
-	if (wire_read(&w, body, (size_t)r->length, WIRE_START) ||
+	if (wire_read(&w, a->body, (size_t)a->r->length, WIRE_START) ||
 		w.type != WIRE_START)
-		conn_refuse(c, r, 400, w.said);
-	else if (api_start(c->server, &c->who, session, &w, &command, &d))
-		conn_refuse(c, r, 503, d.text);
+		conn_refuse(c, a->r, 400, w.said);
+	else if (api_start(c->server, &c->who, a->id, &w, &command, &d))
+		conn_refuse(c, a->r, 503, d.text);
 	else
-		answer_command(c, r, 201, command);
+		answer_command(c, a->r, 201, command);
 }
 
-static void do_list(struct serve_conn *c, const struct http_request *r)
+static void do_list(struct serve_conn *c, const struct api_ask *a)
 {
 	autobuf struct buf body = BUF_INIT(BODY_MAX);
 	struct json j = JSON_INIT(&body);
 
-	json_open(&j, '{');
-	json_put_open(&j, "commands", '[');
+	json_putf(&j, "{ commands [");
 	for (struct serve_command *at = c->server->engine->first; at;
 		at = at->next) {
 		if (at->orphan || at->own)
 			continue;
-		json_open(&j, '{');
-		wire_put_outcome(&j, at);
-		wire_put_facts(&j, at);
+		put_command(&j, at);
 		json_close(&j);
 	}
-	json_close(&j);
-	json_close(&j);
-	buf_addc(&body, '\n');
-	if (body.err)
-		conn_refuse(c, r, 503, "too many commands to list");
-	else
-		conn_answer(c, r, 200, &body);
+	conn_answer(c, a->r, 200, &j);
 }
 
 /* Bytes as they came; where to go on stands in the head. */
-static void do_output(struct serve_conn *c, const struct http_request *r,
-	struct serve_command *command)
+static void do_output(struct serve_conn *c, const struct api_ask *a)
 {
 	uint64_t stream = 1, at = 0, limit = OUTPUT_MAX;
 	autobuf struct buf body = BUF_INIT(OUTPUT_MAX);
+	char offset[64];
 
-	if (http_query(r, "stream", 2, &stream) || !stream ||
-		http_query(r, "offset", INT64_MAX, &at) ||
-		http_query(r, "limit", OUTPUT_MAX, &limit)) {
-		conn_refuse(c, r, 400, "stream, offset or limit");
+	if (http_query(a->r, "stream", 2, &stream) || !stream ||
+		http_query(a->r, "offset", INT64_MAX, &at) ||
+		http_query(a->r, "limit", OUTPUT_MAX, &limit)) {
+		conn_refuse(c, a->r, 400, "stream, offset or limit");
 		return;
 	}
-	serve_copy(command, stream == 2 ? SERVE_ERR : SERVE_OUT, &at,
+	serve_copy(a->command, stream == 2 ? SERVE_ERR : SERVE_OUT, &at,
 		(size_t)limit, &body);
-	buf_addf(&c->out, "HTTP/1.1 200 OK\r\n"
-		"Content-Type: application/octet-stream\r\n"
-		"Content-Length: %zu\r\nWardbox-Offset: %ju\r\n"
-		"Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n"
-		"Connection: %s\r\n\r\n", body.len,
-		(uintmax_t)at, r->keep ? "keep-alive" : "close");
-	buf_add(&c->out, body.data, body.len);
-	if (!r->keep)
+	http_answer(&c->out, 200, "application/octet-stream",
+		BUF_PRINT(offset, "Wardbox-Offset: %ju\r\n", (uintmax_t)at),
+		body.data, body.len, a->r->keep);
+	if (!a->r->keep)
 		c->state = CONN_LAST;
 }
 
-static void do_input(struct serve_conn *c, const struct http_request *r,
-	struct serve_command *command, const char *body)
+static void do_input(struct serve_conn *c, const struct api_ask *a)
 {
 	uint64_t close = 0;
-	int err = http_query(r, "close", 1, &close);
+	int err = http_query(a->r, "close", 1, &close);
 
-	if (!err && r->length)
-		err = serve_write(command, body, (size_t)r->length);
+	if (!err && a->r->length)
+		err = serve_write(a->command, a->body, (size_t)a->r->length);
 	if (!err && close)
-		err = serve_shut(command);
+		err = serve_shut(a->command);
 	if (err == -EINVAL)
-		conn_refuse(c, r, 400, "close");
+		conn_refuse(c, a->r, 400, "close");
 	else if (err)
-		conn_refuse(c, r, 409, err == -EPIPE
+		conn_refuse(c, a->r, 409, err == -EPIPE
 				? "its standard input is closed"
 				: "it does not read what was written before");
 	else
-		conn_answer(c, r, 204, NULL);
+		conn_answer(c, a->r, 204, NULL);
 }
 
-static void do_message(struct serve_conn *c, const struct http_request *r,
-	struct serve_command *command, const char *body, enum wire_type type)
+static void do_message(
+	struct serve_conn *c, const struct api_ask *a, enum wire_type type)
 {
 	autowire struct wire w = {.type = type};
 	int err;
 
-	if (wire_read(&w, body, (size_t)r->length, type) || w.type != type) {
-		conn_refuse(c, r, 400, w.said[0] ? w.said : "type");
+	if (wire_read(&w, a->body, (size_t)a->r->length, type) ||
+		w.type != type) {
+		conn_refuse(c, a->r, 400, w.said[0] ? w.said : "type");
 		return;
 	}
-	err = type == WIRE_SIGNAL ? serve_signal(command, w.signal)
-				  : serve_resize(command, w.rows, w.cols);
+	err = type == WIRE_SIGNAL ? serve_signal(a->command, w.signal)
+				  : serve_resize(a->command, w.rows, w.cols);
 	if (err)
-		conn_refuse(c, r, 409, type == WIRE_SIGNAL ? "it has ended"
-							   : "no terminal");
+		conn_refuse(c, a->r, 409, type == WIRE_SIGNAL
+				? "it has ended"
+				: "no terminal");
 	else
-		conn_answer(c, r, 204, NULL);
+		conn_answer(c, a->r, 204, NULL);
 }
 
-/* "ID/what" behind /api/v1/commands/. */
-static void command_request(struct serve_conn *c, const struct http_request *r,
-	const char *at, const char *body)
+static void do_signal(struct serve_conn *c, const struct api_ask *a)
 {
-	char id[SERVE_ID_SIZE];
-	size_t n = strcspn(at, "/");
-	const char *what = at[n] ? at + n + 1 : "";
-	bool get = str_eq(r->method, "GET"), post = str_eq(r->method, "POST");
-	struct serve_command *command = NULL;
-
-	if (n < sizeof id) {
-		memcpy(id, at, n);
-		id[n] = '\0';
-		command = serve_find(c->server->engine, id);
-	}
-	if (!command || (command->orphan || command->own))
-		conn_refuse(c, r, 404, "there is no such command");
-	else if (web_command(c, r, command, what))
-		;
-	else if (get && !*what)
-		answer_command(c, r, 200, command);
-	else if (get && str_eq(what, "output"))
-		do_output(c, r, command);
-	else if (get && str_eq(what, "events"))
-		events_open(c, command);
-	else if (get)
-		conn_refuse(c, r, 404, "there is no such thing of a command");
-	else if (!may(c, r, SERVE_RUN))
-		;
-	else if (post && str_eq(what, "input"))
-		do_input(c, r, command, body);
-	else if (post && str_eq(what, "signal"))
-		do_message(c, r, command, body, WIRE_SIGNAL);
-	else if (post && str_eq(what, "resize"))
-		do_message(c, r, command, body, WIRE_RESIZE);
-	else if (str_eq(r->method, "DELETE") && !*what) {
-		serve_forget(command);
-		conn_answer(c, r, 204, NULL);
-	} else {
-		conn_refuse(c, r, 405, "that cannot be done with a command");
-	}
+	do_message(c, a, WIRE_SIGNAL);
 }
 
-/* "ID/what" behind /api/v1/sessions/. */
-static void session_request(struct serve_conn *c, const struct http_request *r,
-	const char *at, const char *body)
+static void do_resize(struct serve_conn *c, const struct api_ask *a)
 {
-	char id[SESSION_ID_MAX + 1];
-	size_t n = strcspn(at, "/");
-	const char *what = at[n] ? at + n + 1 : "";
-	bool post = str_eq(r->method, "POST"), pty = str_eq(what, "pty");
-
-	if (n >= sizeof id) {
-		conn_refuse(c, r, 404, "there is no such session");
-		return;
-	}
-	memcpy(id, at, n);
-	id[n] = '\0';
-	if (!session_id_valid(id)) {
-		conn_refuse(c, r, 404, "there is no such session");
-	} else if (pty && str_eq(r->method, "GET")) {
-		socket_open(c, r, id);
-	} else if (IS_ENABLED(CONFIG_SERVE_CODEX) && str_eq(what, "codex") &&
-		str_eq(r->method, "GET")) {
-		if (may(c, r, SERVE_RUN))
-			codex_open(c, r, id);
-	} else if (str_eq(what, "mcp") && str_eq(r->method, "GET")) {
-		if (may(c, r, SERVE_RUN))
-			peer_open(c, r, id);
-	} else if (str_eq(what, "mcp") && post) {
-		if (may(c, r, SERVE_RUN))
-			post_open(c, r, id, body);
-	} else if (str_eq(what, "commands") && post) {
-		do_start(c, r, id, body);
-	} else if (pty || str_eq(what, "commands") || str_eq(what, "mcp")) {
-		conn_refuse(c, r, 405, "that is no way to ask for it");
-	} else {
-		conn_refuse(c, r, 404, "there is no such thing of a session");
-	}
+	do_message(c, a, WIRE_RESIZE);
 }
 
-/* "NAME/pods/ID/exec", as a client of Kubernetes asks: the pod is a session. */
-static void pod_request(
-	struct serve_conn *c, const struct http_request *r, const char *at)
+static void do_forget(struct serve_conn *c, const struct api_ask *a)
 {
-	static const char pods[] = "/pods/", exec[] = "/exec";
-	const char *pod = str_find(at, pods);
-	char id[SESSION_ID_MAX + 1] = "";
-	size_t n;
-
-	pod = pod ? pod + sizeof pods - 1 : "";
-	n = strcspn(pod, "/");
-	if (str_eq(pod + n, exec) && n < sizeof id)
-		memcpy(id, pod, n);
-	if (!session_id_valid(id)) {
-		conn_refuse(c, r, 404, "there is no such session");
-		return;
-	}
-	(void)str_copy(c->session, sizeof c->session, id);
-	kube_open(c, r);
+	serve_forget(a->command);
+	conn_answer(c, a->r, 204, NULL);
 }
 
-static void list_questions(struct serve_conn *c, const struct http_request *r)
+static void list_questions(struct serve_conn *c, const struct api_ask *a)
 {
 	autobuf struct buf body = BUF_INIT(BODY_MAX);
 	autofree struct approve_list *l = calloc(1, sizeof *l);
 	autofd int dir = approve_dir(false, NULL);
+	const bool seen = c->who.roles & SERVE_APPROVE;
 	struct json j = JSON_INIT(&body);
 
-	json_open(&j, '{');
-	json_put_open(&j, "questions", '[');
+	json_putf(&j, "{ questions [");
 	if (l && dir >= 0 && !approve_list(dir, l, NULL))
 		for (size_t i = 0; i < l->count; i++) {
 			autobuf struct buf one = BUF_INIT(1 << 20);
 
-			if (!approve_read(dir, l->id[i], &one, NULL))
+			if (!approve_read(dir, l->id[i], seen, &one, NULL))
 				json_raw(&j, one.data,
 					str_line(one.data, one.len));
 		}
-	json_close(&j);
-	json_close(&j);
-	buf_addc(&body, '\n');
-	if (body.err)
-		conn_refuse(c, r, 503, "too many questions to list");
-	else
-		conn_answer(c, r, 200, &body);
+	conn_answer(c, a->r, 200, &j);
 }
 
 /* {"answer": "yes"} */
-static void answer_question(struct serve_conn *c, const struct http_request *r,
-	const char *id, const char *body)
+static void answer_question(struct serve_conn *c, const struct api_ask *a)
 {
+	static const struct arg member = {"answer", ARG_TEXT, 0, 16, 0, 0, NULL};
 	autojson struct json_doc doc = {0};
 	autofd int dir = approve_dir(false, NULL);
-	char word[16] = "";
-	struct buf text = BUF_FIXED(word);
-	uint32_t node = json_read(&doc, body, (size_t)r->length, NULL)
-		? 0
-		: json_find(&doc, 0, "answer");
+	char word[16] = "", said[ARGS_SAID];
 	struct diag d = {0};
 	int answer, err;
 
-	if (node)
-		(void)json_text(&doc, node, &text);
-	answer = approve_word(buf_str(&text));
+	if (!json_read(&doc, a->body, (size_t)a->r->length, NULL))
+		(void)args_read(&member, 1, 0, &doc, 0, word, said);
+	answer = approve_word(word);
 	if (answer < 0) {
-		conn_refuse(c, r, 400, "answer: yes, no or always");
+		conn_refuse(c, a->r, 400, "answer: yes, no or always");
 		return;
 	}
 	err = dir < 0 ? diag_fail(&d, -ENOENT, "no question waits")
-		      : approve_answer(dir, id, (enum approve_answer)answer, &d);
+		      : approve_answer(
+				dir, a->id, (enum approve_answer)answer, &d);
 	if (err)
-		conn_refuse(c, r, err == -ENOENT ? 404 : 409, d.text);
+		conn_refuse(c, a->r, err == -ENOENT ? 404 : 409, d.text);
 	else
-		conn_answer(c, r, 204, NULL);
+		conn_answer(c, a->r, 204, NULL);
 }
 
-static void do_stop(struct serve_conn *c, const struct http_request *r)
+static void do_stop(struct serve_conn *c, const struct api_ask *a)
 {
-	if (!c->who.owner || !(c->who.roles & SERVE_RUN)) {
-		conn_refuse(c, r, 403, "that is the owner's to do");
+	if (!c->who.owner) {
+		conn_refuse(c, a->r, 403, "that is the owner's to do");
 		return;
 	}
 	c->server->engine->loop.stop = true;
-	conn_answer(c, r, 204, NULL);
+	conn_answer(c, a->r, 204, NULL);
 	conn_flush(c);
+}
+
+/* What is asked for behind /api/v1/, and what a key needs for it. A "*" is one word
+ * of the path, the id of a command or a session, or another name; a "?" any word. */
+static const struct api_route {
+	char method[8], path[28];
+	unsigned role;
+	void (*does)(struct serve_conn *c, const struct api_ask *a);
+} api_routes[] = {
+	{"GET", "me", SERVE_VIEW, web_me},
+	{"GET", "commands", SERVE_VIEW, do_list},
+	{"GET", "commands/*", SERVE_VIEW, do_show},
+	{"DELETE", "commands/*", SERVE_RUN, do_forget},
+	{"GET", "commands/*/output", SERVE_VIEW, do_output},
+	{"GET", "commands/*/events", SERVE_VIEW, events_open},
+	{"GET", "commands/*/changed", SERVE_VIEW, web_changed},
+	{"GET", "commands/*/diff", SERVE_VIEW, web_diff},
+	{"GET", "commands/*/stream", SERVE_VIEW, cast_open},
+	{"POST", "commands/*/ticket", SERVE_VIEW, ticket_make},
+	{"POST", "commands/*/input", SERVE_RUN, do_input},
+	{"POST", "commands/*/signal", SERVE_RUN, do_signal},
+	{"POST", "commands/*/resize", SERVE_RUN, do_resize},
+	{"POST", "sessions/*/commands", SERVE_RUN, do_start},
+	{"GET", "sessions/*/pty", SERVE_VIEW, socket_open},
+	{"GET", "sessions/*/codex", SERVE_RUN,
+		IS_ENABLED(CONFIG_SERVE_CODEX) ? codex_open : NULL},
+	{"GET", "sessions/*/mcp", SERVE_RUN, peer_open},
+	{"POST", "sessions/*/mcp", SERVE_RUN, post_open},
+	{"GET", "namespaces/?/pods/*/exec", SERVE_RUN, kube_open},
+	{"GET", "log", SERVE_VIEW, web_log},
+	{"GET", "log/verify", SERVE_VIEW, web_verify},
+	{"GET", "log/*/cast", SERVE_VIEW, web_cast},
+	{"GET", "questions", SERVE_VIEW, list_questions},
+	{"POST", "questions/*", SERVE_APPROVE, answer_question},
+	{"POST", "stop", SERVE_RUN, do_stop},
+};
+
+static bool path_fits(const char *path, const char *form, struct api_ask *a)
+{
+	for (; *form; form++) {
+		size_t n = strcspn(path, "/");
+
+		if (*form != '*' && *form != '?') {
+			if (*path++ != *form)
+				return false;
+			continue;
+		}
+		if (!n || n >= sizeof a->id)
+			return false;
+		if (*form == '*') {
+			memcpy(a->id, path, n);
+			a->id[n] = '\0';
+		}
+		path += n;
+	}
+	return !*path;
+}
+
+/* What the id names; NULL, or why there is none. */
+static const char *find_named(
+	const struct serve_conn *c, const char *form, struct api_ask *a)
+{
+	if (str_after(form, "commands/")) {
+		a->command = serve_find(c->server->engine, a->id);
+		return a->command && !a->command->orphan && !a->command->own
+			? NULL
+			: "there is no such command";
+	}
+	return (str_after(form, "sessions/") || str_after(form, "namespaces/")) &&
+			!session_id_valid(a->id)
+		? "there is no such session"
+		: NULL;
+}
+
+static void do_route(struct serve_conn *c, const struct http_request *r,
+	const struct api_route *to, struct api_ask *a)
+{
+	const char *missing = find_named(c, to->path, a);
+
+	if (missing)
+		conn_refuse(c, r, 404, missing);
+	else if (!str_eq(r->method, to->method))
+		conn_refuse(c, r, 405, "that is no way to ask for it");
+	else if (!(c->who.roles & to->role))
+		conn_refuse(c, r, 403, to->role == SERVE_RUN
+				? "the key may not run commands"
+				: "the key may not do that");
+	else
+		to->does(c, a);
 }
 
 void api_request(struct serve_conn *c, const struct http_request *r,
 	const char *body)
 {
-	const char *at = str_after(r->path, "/api/v1/"), *rest;
-	bool get = str_eq(r->method, "GET");
+	static const struct api_route mcp = {"POST", "", SERVE_RUN, post_open};
+	const char *at = str_after(r->path, "/api/v1/");
+	const char *slip = str_after(r->path, "/approve/");
+	const struct api_route *to = NULL;
+	struct api_ask a = {.r = r, .body = body};
 
-	if (str_eq(r->path, "/health") && get) {
-		http_answer(&c->out, 200, "text/plain", "ok\n", 3, r->keep);
+	if (str_eq(r->path, "/health") && str_eq(r->method, "GET")) {
+		http_answer(&c->out, 200, "text/plain", "", "ok\n", 3, r->keep);
 		if (!r->keep)
 			c->state = CONN_LAST;
 		return;
 	}
-	rest = str_after(r->path, "/approve/");
-	if (rest) {
-		slip_request(c, r, rest, body);
+	if (slip) {
+		slip_request(c, r, slip, body);
 		return;
 	}
-	if (web_file(c, r) || authenticate(c, r) || (at && web_request(c, r, at)))
+	if (web_file(c, r) || check_key(c, r))
 		return;
+	for (size_t i = 0; at && i < ARRAY_SIZE(api_routes); i++)
+		if (api_routes[i].does && path_fits(at, api_routes[i].path, &a) &&
+			(!to || str_eq(r->method, api_routes[i].method)))
+			to = &api_routes[i];
 	if (str_eq(r->path, "/mcp") && c->server->session[0]) {
-		if (!str_eq(r->method, "POST"))
-			conn_refuse(c, r, 405, "a message is posted");
-		else if (may(c, r, SERVE_RUN))
-			post_open(c, r, c->server->session, body);
-	} else if (at && str_eq(at, "commands") && get)
-		do_list(c, r);
-	else if (at && (rest = str_after(at, "commands/")))
-		command_request(c, r, rest, body);
-	else if (at && (rest = str_after(at, "sessions/")))
-		session_request(c, r, rest, body);
-	else if (at && get && (rest = str_after(at, "namespaces/")))
-		pod_request(c, r, rest);
-	else if (at && str_eq(at, "questions") && get)
-		list_questions(c, r);
-	else if (at && (rest = str_after(at, "questions/")) &&
-		str_eq(r->method, "POST")) {
-		if (may(c, r, SERVE_APPROVE))
-			answer_question(c, r, rest, body);
-	} else if (at && str_eq(at, "stop") && str_eq(r->method, "POST"))
-		do_stop(c, r);
+		(void)str_copy(a.id, sizeof a.id, c->server->session);
+		to = &mcp;
+	}
+	if (to)
+		do_route(c, r, to, &a);
 	else
 		conn_refuse(c, r, 404, "there is nothing of that name");
 }

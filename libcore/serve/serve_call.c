@@ -53,7 +53,7 @@ struct call *call_new(struct h2 *h, int32_t stream)
 	return c;
 }
 
-/* It is no longer one of those that wait to be told. */
+/* The call waits no more to be told that its key is none. */
 static void settle_late(struct call *c)
 {
 	c->h2->conn->server->refused -= c->late;
@@ -65,11 +65,7 @@ void call_free(struct call *c)
 {
 	const struct serve_guest guest = guest_of(c);
 
-	for (struct call **at = &c->h2->first; *at; at = &(*at)->next)
-		if (*at == c) {
-			*at = c->next;
-			break;
-		}
+	LIST_DROP(c->h2->first, c);
 	settle_late(c);
 	guest_leave(&guest);
 	nghttp2_session_set_stream_user_data(c->h2->session, c->stream, NULL);
@@ -79,7 +75,7 @@ void call_free(struct call *c)
 	serve_loop_bury(loop_of(c), &c->grave);
 }
 
-/* Nothing that it says counts from now on. */
+/* Ends the call: what its client says from now on does not count. */
 static void call_end(struct call *c, enum grpc_code code, const char *why)
 {
 	const struct serve_guest guest = guest_of(c);
@@ -127,7 +123,7 @@ void call_field(struct call *c, const char *name, size_t len,
 		http_reason(status));
 }
 
-/* Who it is; 0, or a status that was told or will be. */
+/* Finds out who calls: 0, or a status that was told or will be. */
 static int admit_caller(struct call *c)
 {
 	struct serve_conn *conn = c->h2->conn;
@@ -291,7 +287,7 @@ static void pass_end(struct call *c)
 void call_bytes(struct call *c, const void *bytes, size_t n)
 {
 	c->owed += n;
-	/* Who is nobody, or has had an end, is not listened to. */
+	/* A call without a key, or one that has ended, is not read. */
 	if (c->over || c->late)
 		return;
 	buf_add(&c->in, bytes, n);
@@ -350,7 +346,7 @@ static void call_changed(struct serve_reader *r)
 	struct call *c = CONTAINER(r, struct call, reader);
 	struct serve_conn *conn = c->h2->conn;
 
-	/* Another follower's end may have been this one's. */
+	/* A reader that was told before may have ended this call. */
 	if (!r->command)
 		return;
 	take_messages(c);
@@ -372,12 +368,10 @@ static void call_due(struct serve_timer *t)
 	conn_flush(conn);
 }
 
-void call_check_key(struct call *c)
+void call_check_key(struct call *c, const struct serve_keys *keys)
 {
-	struct serve_conn *conn = c->h2->conn;
-
 	if (!c->over && !c->late && c->who.roles &&
-		!server_roles(conn->server, conn->local, &c->who))
+		!server_knows(c->h2->conn->server, keys, &c->who))
 		call_end(c, GRPC_UNAUTHENTICATED, "the key was revoked");
 }
 #endif

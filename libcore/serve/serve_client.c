@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <netdb.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/random.h>
@@ -18,7 +17,10 @@
 #include "base/kconfig.h"
 #include "base/num.h"
 #include "base/str.h"
+#include "net/net.h"
 #include "sys/file.h"
+
+static const uint64_t connect_ns = UINT64_C(120000000000);
 
 void serve_client_close(struct serve_client *c)
 {
@@ -130,30 +132,6 @@ static int shake_hands(struct serve_client *c, struct diag *d)
 					    tls_error(c->tls));
 }
 
-static int connect_to(struct serve_client *c, const char *host,
-	const char *port, struct diag *d)
-{
-	const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
-	struct addrinfo *all = NULL;
-	int err = getaddrinfo(host, port, &hints, &all);
-
-	if (err)
-		return diag_fail(d, -ENOENT, "%s: %s", host, gai_strerror(err));
-	err = -ENOENT;
-	for (const struct addrinfo *a = all; a && err; a = a->ai_next) {
-		autofd int fd = socket(
-			a->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-		err = fd < 0 || connect(fd, a->ai_addr, a->ai_addrlen) ? -errno
-								     : 0;
-		if (!err)
-			c->fd = fd_steal(&fd);
-	}
-	freeaddrinfo(all);
-	return err ? diag_errno(d, err, "no server answers on %s:%s", host, port)
-		   : 0;
-}
-
 int serve_client_open_url(struct serve_client *c, const char *url,
 	const char *token_file, const char *cert_file, struct diag *d)
 {
@@ -180,8 +158,8 @@ int serve_client_open_url(struct serve_client *c, const char *url,
 	if (!err)
 		err = tls_connect(&c->tls, host, cert_file, d);
 	if (!err)
-		err = connect_to(c, host, *port ? port : "443", d);
-	return err ? err : shake_hands(c, d);
+		c->fd = net_dial(host, *port ? port : "443", connect_ns, d);
+	return err ? err : c->fd < 0 ? c->fd : shake_hands(c, d);
 }
 
 static int read_more(struct serve_client *c, struct diag *d)
@@ -234,7 +212,7 @@ static int read_head(struct serve_client *c, size_t *length, struct diag *d)
 }
 
 /* What the server says is wrong. */
-static int refused(const struct buf *body, int status, struct diag *d)
+static int tell_refused(const struct buf *body, int status, struct diag *d)
 {
 	autojson struct json_doc doc = {0};
 	char text[200];
@@ -272,10 +250,10 @@ int serve_client_ask(struct serve_client *c, const char *method,
 	}
 	buf_add(body, c->in.data, length);
 	buf_consume(&c->in, length);
-	return status >= 400 ? refused(body, status, d) : status;
+	return status >= 400 ? tell_refused(body, status, d) : status;
 }
 
-static int upgrade(struct serve_client *c, const char *session,
+static int upgrade_to(struct serve_client *c, const char *session,
 	const char *what, const char *more, struct diag *d)
 {
 	autobuf struct buf out = BUF_INIT(4096), body = BUF_INIT(65536);
@@ -297,7 +275,7 @@ static int upgrade(struct serve_client *c, const char *session,
 	if (status == 101)
 		return 0;
 	buf_add(&body, c->in.data, length);
-	return refused(&body, status, d);
+	return tell_refused(&body, status, d);
 }
 
 int serve_client_upgrade(
@@ -310,7 +288,7 @@ int serve_client_upgrade(
 	if (getrandom(r, sizeof r, 0) != sizeof r)
 		return diag_fail(d, -EIO, "the kernel gives no randomness");
 	base64_add(&text, r, sizeof r);
-	return upgrade(c, session, "pty",
+	return upgrade_to(c, session, "pty",
 		BUF_PRINT(fields, "Upgrade: websocket\r\nSec-WebSocket-Key: %s"
 			"\r\nSec-WebSocket-Version: 13\r\n",
 			buf_str(&text)), d);
@@ -318,5 +296,5 @@ int serve_client_upgrade(
 
 int serve_client_mcp(struct serve_client *c, const char *session, struct diag *d)
 {
-	return upgrade(c, session, "mcp", "Upgrade: mcp\r\n", d);
+	return upgrade_to(c, session, "mcp", "Upgrade: mcp\r\n", d);
 }

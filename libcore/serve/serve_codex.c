@@ -15,7 +15,7 @@ void codex_release(struct codex_message *m)
 	json_doc_release(&m->doc);
 }
 
-static int refuse(struct codex_message *m, int code, const char *said)
+static int refuse_message(struct codex_message *m, int code, const char *said)
 {
 	(void)str_copy(m->said, sizeof m->said, said);
 	return code;
@@ -37,17 +37,17 @@ int codex_read(struct codex_message *m, const char *text, size_t n)
 	int i;
 
 	if (json_read(&m->doc, text, n, NULL))
-		return refuse(m, RPC_REQUEST, "no JSON");
+		return refuse_message(m, RPC_REQUEST, "no JSON");
 	if (json_type(&m->doc, 0) != JSON_OBJECT)
-		return refuse(m, RPC_REQUEST, "no message: one object each");
+		return refuse_message(m, RPC_REQUEST, "no message: one object each");
 	id = json_find(&m->doc, 0, "id");
 	method = json_find(&m->doc, 0, "method");
 	if (!method)
 		return 0; /* an answer to what was not asked */
 	if (id && !rpc_token(&m->doc, id, &m->id))
-		return refuse(m, RPC_REQUEST, "id: a string or a number");
+		return refuse_message(m, RPC_REQUEST, "id: a string or a number");
 	if (!rpc_string(&m->doc, method, name, sizeof name))
-		return refuse(m, RPC_METHOD, "no method");
+		return refuse_message(m, RPC_METHOD, "no method");
 	m->params = json_find(&m->doc, 0, "params");
 	if (m->params && json_type(&m->doc, m->params) != JSON_OBJECT)
 		m->params = 0;
@@ -55,7 +55,7 @@ int codex_read(struct codex_message *m, const char *text, size_t n)
 	m->method = i < 0 ? CODEX_NONE
 			  : (enum codex_method)(i + CODEX_INITIALIZE);
 	if (i < 0 && !id)
-		return refuse(m, RPC_REQUEST, "there is no such notification");
+		return refuse_message(m, RPC_REQUEST, "there is no such notification");
 	if (i < 0 || (!id) != (m->method == CODEX_INITIALIZED)) {
 		(void)BUF_PRINT(m->said, "there is no method %s", name);
 		return RPC_METHOD;
@@ -63,53 +63,33 @@ int codex_read(struct codex_message *m, const char *text, size_t n)
 	return 0;
 }
 
-static int wrong(struct codex_message *m, const char *key, const char *what)
+static int read_one(struct codex_message *m, uint32_t node, const char *key,
+	enum arg_kind kind, uint64_t max, void *value)
 {
-	(void)BUF_PRINT(m->said, "%s: %s", key, what);
-	return -EINVAL;
-}
+	struct arg one = {.kind = (uint8_t)kind, .max = max};
 
-/* The node of a member; 0 where it is not there or null. */
-static uint32_t given(
-	const struct codex_message *m, uint32_t node, const char *key)
-{
-	uint32_t value = rpc_member(&m->doc, node, key);
-
-	return value && json_type(&m->doc, value) != JSON_NULL ? value : 0;
+	(void)str_copy(one.name, sizeof one.name, key);
+	return node ? args_read(&one, 1, 0, &m->doc, node, value, m->said) : 0;
 }
 
 int codex_text(struct codex_message *m, uint32_t node, const char *key,
 	bool needed, struct buf *value)
 {
-	uint32_t at = given(m, node, key);
-
-	if (!at)
-		return needed ? wrong(m, key, "it is missing") : 0;
-	if (json_type(&m->doc, at) != JSON_STRING)
-		return wrong(m, key, "no text");
-	return json_text(&m->doc, at, value)
-		? wrong(m, key, "too long, or a NUL is in it")
-		: 0;
+	if (needed && !(node && args_value(&m->doc, node, key)))
+		return args_wrong(m->said, key, "it is missing");
+	return read_one(m, node, key, ARG_BUF, 0, value);
 }
 
 int codex_truth(struct codex_message *m, uint32_t node, const char *key,
 	bool *value)
 {
-	uint32_t at = given(m, node, key);
-
-	return at && rpc_truth(&m->doc, at, value)
-		? wrong(m, key, "neither true nor false")
-		: 0;
+	return read_one(m, node, key, ARG_TRUTH, 0, value);
 }
 
 int codex_number(struct codex_message *m, uint32_t node, const char *key,
 	uint64_t max, uint64_t *value)
 {
-	uint32_t at = given(m, node, key);
-
-	return at && rpc_number(&m->doc, at, max, value)
-		? wrong(m, key, "no whole number that can be")
-		: 0;
+	return read_one(m, node, key, ARG_NUMBER, max, value);
 }
 
 int codex_path(struct codex_message *m, uint32_t node, const char *key,
@@ -121,20 +101,20 @@ int codex_path(struct codex_message *m, uint32_t node, const char *key,
 	if (err)
 		return err;
 	return uri_read(path, uri.data, uri.len)
-		? wrong(m, key, "no file: URI of a path here")
+		? args_wrong(m->said, key, "no file: URI of a path here")
 		: 0;
 }
 
 int codex_bytes(struct codex_message *m, uint32_t node, const char *key,
 	struct buf *value)
 {
-	uint32_t at = given(m, node, key);
+	uint32_t at = node ? args_value(&m->doc, node, key) : 0;
 	const struct json_node *n = &m->doc.node[at];
 
 	/* Base64 has nothing that JSON escapes but '/', which nobody does. */
 	if (!at || n->type != JSON_STRING || n->escaped ||
 		base64_read(value, m->doc.text + n->at, n->len))
-		return wrong(m, key, "no base64");
+		return args_wrong(m->said, key, "no base64");
 	return 0;
 }
 

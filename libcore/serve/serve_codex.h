@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "serve/serve_args.h"
 #include "serve/serve_rpc.h"
 
 enum {
@@ -97,9 +98,8 @@ int codex_wish_read(struct codex_message *m, struct codex_wish *w);
 struct codex_start {
 	char id[CODEX_ID_SIZE], argv0[256], cwd[PATH_MAX];
 	struct buf words; /* argv, a NUL behind each */
-	size_t count;     /* of them */
 	struct buf env;   /* NAME=VALUE, a NUL behind each */
-	bool tty, input;
+	bool tty, input, managed; /* managed: by a network of the client's */
 	struct codex_wish wish;
 };
 #define CODEX_START_INIT ((struct codex_start){.words = BUF_INIT(4 << 20), \

@@ -61,11 +61,7 @@ static void job_free(struct codex_job *job)
 	struct codex_link *l = job->link;
 	struct serve_command *c = job->reader.command;
 
-	for (struct codex_job **at = &l->jobs; *at; at = &(*at)->next)
-		if (*at == job) {
-			*at = job->next;
-			break;
-		}
+	LIST_DROP(l->jobs, job);
 	l->waiting--;
 	serve_detach(&job->reader);
 	if (c && !c->ended)
@@ -121,11 +117,14 @@ static void job_opened(struct codex_job *job, const struct buf *text)
 	uint32_t result = json_read(&doc, text->data, text->len, NULL)
 		? 0
 		: json_find(&doc, 0, "result");
+	static const struct arg which = {
+		"inode", ARG_NUMBER, 0, UINT64_MAX, 0, 0, NULL};
+	char said[ARGS_SAID];
 	uint64_t inode = 0;
 
-	if (!*at || !result ||
-		rpc_number(&doc, rpc_member(&doc, result, "inode"), UINT64_MAX,
-			&inode)) {
+	if (result)
+		(void)args_read(&which, 1, 0, &doc, result, &inode, said);
+	if (!*at || !inode) {
 		if (*at)
 			handle_free(job->link, at);
 		job_splice(job, text);
@@ -181,11 +180,9 @@ static int job_start(struct codex_link *l, struct codex_message *m,
 	struct codex_wish wish = CODEX_WISH_INIT;
 	autobuf struct buf words = BUF_INIT(4 * PATH_MAX);
 	autobuf struct buf options = BUF_INIT(200 << 10);
-	char *argv[8] = {NULL};
-	size_t n = 0;
+	autofree char **argv = NULL;
 	struct serve_spec spec = {
 		.session = l->session,
-		.argv = argv,
 		.env = l->env,
 		.approver_ns = l->approver_ns,
 		.options = &options,
@@ -203,11 +200,10 @@ static int job_start(struct codex_link *l, struct codex_message *m,
 	codex_wish_release(&wish);
 	if (err)
 		return err;
-	for (char *at = words.data; at < words.data + words.len;
-		at += strlen(at) + 1)
-		argv[n++] = at;
-	err = options.err ? diag_errno(d, options.err, "a request")
-			  : serve_start(l->engine, &spec, &c, d);
+	spec.argv = argv = args_argv(&words);
+	err = options.err || !argv
+		? diag_errno(d, -ENOMEM, "a request")
+		: serve_start(l->engine, &spec, &c, d);
 	if (err)
 		return err;
 	/* It is in no list, and goes when it ends. */

@@ -33,11 +33,7 @@ void codex_wait_free(struct codex_wait *w)
 {
 	struct codex_link *l = w->link;
 
-	for (struct codex_wait **at = &l->waits; *at; at = &(*at)->next)
-		if (*at == w) {
-			*at = w->next;
-			break;
-		}
+	LIST_DROP(l->waits, w);
 	l->waiting--;
 	serve_timer_stop(&l->engine->loop, &w->due);
 	serve_loop_bury(&l->engine->loop, &w->grave);
@@ -48,11 +44,7 @@ void codex_process_free(struct codex_process *p)
 	struct codex_link *l = p->link;
 	struct serve_command *c = p->reader.command;
 
-	for (struct codex_process **at = &l->processes; *at; at = &(*at)->next)
-		if (*at == p) {
-			*at = p->next;
-			break;
-		}
+	LIST_DROP(l->processes, p);
 	for (struct codex_wait *w = l->waits, *next; w; w = next) {
 		next = w->next;
 		if (w->process == p)
@@ -214,7 +206,7 @@ static void show_words(const struct codex_start *s, struct buf *out)
 static int process_start(struct codex_link *l, struct codex_start *s,
 	struct serve_command **c, struct diag *d)
 {
-	autofree char **argv = calloc(s->count + 1, sizeof *argv);
+	autofree char **argv = args_argv(&s->words);
 	autobuf struct buf shown = BUF_INIT(4 * TEXT_MAX);
 	autobuf struct buf options = BUF_INIT(200 << 10);
 	autofd int variables = codex_memory(s->env.data, s->env.len);
@@ -230,13 +222,10 @@ static int process_start(struct codex_link *l, struct codex_start *s,
 		.options = &options,
 		.variables = variables,
 	};
-	size_t n = 0;
 
 	codex_add_wish(&s->wish, &options);
 	if (!argv || variables < 0 || options.err)
 		return diag_errno(d, -ENOMEM, "a process");
-	for (char *at = s->words.data; n < s->count; at += strlen(at) + 1)
-		argv[n++] = at;
 	show_words(s, &shown);
 	spec.text = buf_str(&shown);
 	return serve_start(l->engine, &spec, c, d);

@@ -25,7 +25,7 @@ void codex_start_release(struct codex_start *s)
 	codex_wish_release(&s->wish);
 }
 
-static int unknown(struct codex_message *m, const char *what)
+static int refuse_wish(struct codex_message *m, const char *what)
 {
 	(void)BUF_PRINT(m->said, "sandbox: %s cannot be kept by this executor;"
 		" its own policy holds without a sandbox of the client's",
@@ -57,9 +57,9 @@ static int add_path(struct codex_message *m, struct entry *e)
 {
 	if (path_normal(e->whole, sizeof e->whole, e->path,
 		    *e->below ? e->below : "."))
-		return unknown(m, "such a path");
+		return refuse_wish(m, "such a path");
 	buf_add(e->list, e->whole, strlen(e->whole) + 1);
-	return e->list->err ? unknown(m, "so many paths") : 0;
+	return e->list->err ? refuse_wish(m, "so many paths") : 0;
 }
 
 /* The directories that the client works in. */
@@ -77,7 +77,7 @@ static int add_roots(struct codex_message *m, struct entry *e)
 
 		if (n->type != JSON_STRING || n->escaped ||
 			uri_read(e->path, m->doc.text + n->at, n->len))
-			return unknown(m, "such a directory");
+			return refuse_wish(m, "such a directory");
 		err = add_path(m, e);
 	}
 	return err;
@@ -101,7 +101,7 @@ static int read_special(
 	if (is_word(m, special, "kind", "project_roots") ||
 		is_word(m, special, "kind", "current_working_directory"))
 		return add_roots(m, e);
-	return unknown(m, "such a place");
+	return refuse_wish(m, "such a place");
 }
 
 /* 1: it names the whole file system; 0; -EINVAL. */
@@ -113,7 +113,7 @@ static int read_place(struct codex_message *m, uint32_t place, struct entry *e)
 		return read_special(
 			m, rpc_member(&m->doc, place, "value"), e);
 	if (!is_word(m, place, "type", "path"))
-		return unknown(m, "a pattern");
+		return refuse_wish(m, "a pattern");
 	err = codex_path(m, place, "path", e->path);
 	if (err)
 		return err;
@@ -129,7 +129,7 @@ static int read_entries(
 	bool readable = false;
 
 	if (!e || !list || json_type(&m->doc, list) != JSON_ARRAY)
-		return unknown(m, "such a list");
+		return refuse_wish(m, "such a list");
 	w->writes = true;
 	for (uint32_t i = json_first(&m->doc, list); i;
 		i = json_next(&m->doc, i)) {
@@ -145,11 +145,11 @@ static int read_entries(
 		if (all < 0)
 			return all;
 		if (all && !write && !read)
-			return unknown(m, "that nothing may be read");
+			return refuse_wish(m, "that nothing may be read");
 		readable |= all;
 		w->writes &= !(all && write);
 	}
-	return readable ? 0 : unknown(m, "what may not be read");
+	return readable ? 0 : refuse_wish(m, "what may not be read");
 }
 
 int codex_wish_read(struct codex_message *m, struct codex_wish *w)
@@ -163,37 +163,17 @@ int codex_wish_read(struct codex_message *m, struct codex_wish *w)
 		return 0;
 	w->offline = is_word(m, is, "network", "restricted");
 	if (!w->offline && !is_word(m, is, "network", "enabled"))
-		return unknown(m, "such a network");
+		return refuse_wish(m, "such a network");
 	if (is_word(m, is, "type", "external"))
 		return 0;
 	files = rpc_member(&m->doc, is, "file_system");
 	if (!is_word(m, is, "type", "managed") || !files)
-		return unknown(m, "such a kind of permissions");
+		return refuse_wish(m, "such a kind of permissions");
 	if (is_word(m, files, "type", "unrestricted"))
 		return 0;
 	return is_word(m, files, "type", "restricted")
 		? read_entries(m, files, w)
-		: unknown(m, "such a kind of file system");
-}
-
-static int read_words(struct codex_message *m, struct codex_start *s)
-{
-	uint32_t list = rpc_member(&m->doc, m->params, "argv");
-
-	if (list && json_type(&m->doc, list) == JSON_ARRAY)
-		for (uint32_t i = json_first(&m->doc, list); i;
-			i = json_next(&m->doc, i)) {
-			if (json_text(&m->doc, i, &s->words))
-				break;
-			buf_addc(&s->words, '\0');
-			s->count++;
-		}
-	if (s->words.err || !s->count || !s->words.data[0]) {
-		(void)str_copy(m->said, sizeof m->said,
-			"argv: no list of words that can be run");
-		return -EINVAL;
-	}
-	return 0;
+		: refuse_wish(m, "such a kind of file system");
 }
 
 /* The members of an object of texts as variables. */
@@ -235,29 +215,32 @@ static int read_variables(struct codex_message *m, struct codex_start *s)
 
 int codex_start_read(struct codex_message *m, struct codex_start *s)
 {
-	struct buf id = BUF_FIXED(s->id), argv0 = BUF_FIXED(s->argv0);
-	bool managed = false;
-	int err = codex_text(m, m->params, "processId", true, &id);
+#define ROW(name, kind, member, max)                                           \
+	{name, kind, offsetof(struct codex_start, member), max, 0, 0, NULL}
+	static const struct arg members[] = {
+		ROW("processId", ARG_TEXT, id, CODEX_ID_SIZE),
+		ROW("arg0", ARG_TEXT, argv0, 256),
+		ROW("argv", ARG_TEXTS, words, 0),
+		ROW("tty", ARG_TRUTH, tty, 0),
+		ROW("pipeStdin", ARG_TRUTH, input, 0),
+		ROW("enforceManagedNetwork", ARG_TRUTH, managed, 0),
+	};
+	int err = m->params
+		? args_read(members, ARRAY_SIZE(members), 0, &m->doc, m->params,
+			  s, m->said)
+		: 0;
 
-	if (!err)
-		err = codex_text(m, m->params, "arg0", false, &argv0);
+	if (!err && !(m->params && args_value(&m->doc, m->params, "processId")))
+		err = args_wrong(m->said, "processId", "it is missing");
 	if (!err)
 		err = codex_path(m, m->params, "cwd", s->cwd);
-	if (!err)
-		err = codex_truth(m, m->params, "tty", &s->tty);
-	if (!err)
-		err = codex_truth(m, m->params, "pipeStdin", &s->input);
-	if (!err)
-		err = codex_truth(
-			m, m->params, "enforceManagedNetwork", &managed);
-	if (!err && managed)
-		err = unknown(m, "a network of the client's");
-	if (!err)
-		err = read_words(m, s);
+	if (!err && s->managed)
+		err = refuse_wish(m, "a network of the client's");
+	if (!err && (!s->words.len || !s->words.data[0]))
+		err = args_wrong(
+			m->said, "argv", "no list of words that can be run");
 	if (!err)
 		err = read_variables(m, s);
-	buf_str(&id);
-	buf_str(&argv0);
 	return err ? err : codex_wish_read(m, &s->wish);
 }
 

@@ -11,7 +11,7 @@
 
 static const char line_end = '\n';
 
-/* Outlives the connection's own memory by nothing. */
+/* Lives as long as its connection. */
 struct codex_peer {
 	struct serve_grave grave;
 	struct codex_link link;
@@ -33,17 +33,16 @@ static void peer_said(struct codex_link *l)
 		conn_flush(p->conn);
 }
 
-void codex_open(struct serve_conn *c, const struct http_request *r,
-	const char *session)
+void codex_open(struct serve_conn *c, const struct api_ask *a)
 {
 	struct codex_peer *p = calloc(1, sizeof *p);
 
-	if (!p || !socket_begin(c, r, "", CODEX_LINE_MAX)) {
+	if (!p || !socket_begin(c, a->r, "", CODEX_LINE_MAX)) {
 		free(p);
 		return;
 	}
 	p->conn = c;
-	(void)str_copy(p->session, sizeof p->session, session);
+	(void)str_copy(p->session, sizeof p->session, a->id);
 	p->link = (struct codex_link){
 		.engine = c->server->engine,
 		.session = p->session,

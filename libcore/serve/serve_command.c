@@ -196,7 +196,7 @@ static void take_report(struct serve_command *c)
 	}
 }
 
-static void conclude(struct serve_command *c)
+static void conclude_command(struct serve_command *c)
 {
 	take_report(c);
 	c->ended = true;
@@ -211,7 +211,7 @@ static void conclude(struct serve_command *c)
 
 /* Reads what the process has left in its pipes; it has ended when all of that
  * is here. */
-static void drain(struct serve_command *c)
+static void drain_streams(struct serve_command *c)
 {
 	for (enum serve_stream s = 0; s < SERVE_STREAMS; s++) {
 		int more = 1;
@@ -223,14 +223,14 @@ static void drain(struct serve_command *c)
 			return;
 	}
 	if (!c->ended)
-		conclude(c);
+		conclude_command(c);
 }
 
 static void read_ready(struct serve_command *c, enum serve_stream s)
 {
 	(void)read_stream(c, s);
 	if (c->gone && !c->ended)
-		drain(c);
+		drain_streams(c);
 	command_changed(c);
 }
 
@@ -263,7 +263,7 @@ static void process_ready(struct serve_watch *w, uint32_t events)
 	serve_watch_stop(&c->engine->loop, w);
 	close(fd);
 	c->gone = true;
-	drain(c);
+	drain_streams(c);
 	command_changed(c);
 	serve_trim(c->engine);
 }
@@ -276,8 +276,8 @@ static void command_resume(struct serve_command *c, enum serve_stream s)
 		&c->engine->loop, &c->output[s], c->fd[s], EPOLLIN);
 }
 
-/* What waits, as far as the command reads. */
-static void feed(struct serve_command *c)
+/* Writes the input that waits, as far as the command reads. */
+static void feed_input(struct serve_command *c)
 {
 	ssize_t n = 0;
 
@@ -301,7 +301,7 @@ static void input_ready(struct serve_watch *w, uint32_t events)
 	struct serve_command *c = CONTAINER(w, struct serve_command, input);
 
 	(void)events;
-	feed(c);
+	feed_input(c);
 	if (!c->waiting.len)
 		command_changed(c);
 }
@@ -350,7 +350,7 @@ int serve_write(struct serve_command *c, const void *bytes, size_t n)
 	buf_add(&c->waiting, bytes, n);
 	if (c->waiting.err)
 		return c->waiting.err;
-	feed(c);
+	feed_input(c);
 	return 0;
 }
 
@@ -361,7 +361,7 @@ int serve_shut(struct serve_command *c)
 	if (c->in < 0)
 		return -EPIPE;
 	c->closing = true;
-	feed(c);
+	feed_input(c);
 	return 0;
 }
 
@@ -406,7 +406,7 @@ void serve_attach(struct serve_command *c, struct serve_reader *r)
 	c->readers = r;
 }
 
-/* Whom the slowest follower held up goes on. */
+/* Streams that waited for the slowest reader go on. */
 static void resume_all(struct serve_command *c)
 {
 	for (enum serve_stream s = 0; s < SERVE_STREAMS; s++)
@@ -419,11 +419,7 @@ void serve_detach(struct serve_reader *r)
 
 	if (!c)
 		return;
-	for (struct serve_reader **at = &c->readers; *at; at = &(*at)->next)
-		if (*at == r) {
-			*at = r->next;
-			break;
-		}
+	LIST_DROP(c->readers, r);
 	r->command = NULL;
 	resume_all(c);
 }

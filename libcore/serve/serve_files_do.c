@@ -15,7 +15,7 @@
 #include "base/str.h"
 #include "sys/file.h"
 
-static int say(struct files *f, int err, const char *said)
+static int say_why(struct files *f, int err, const char *said)
 {
 	(void)str_copy(f->said, sizeof f->said, said);
 	return err;
@@ -42,7 +42,7 @@ int files_read(struct files *f)
 	int err = fd < 0 ? fd : buf_read_fd(&bytes, fd);
 
 	if (err == -ENOBUFS)
-		return say(f, -EFBIG, "the file is longer than 40 MiB:"
+		return say_why(f, -EFBIG, "the file is longer than 40 MiB:"
 			" fs/open and fs/readBlock read it");
 	if (!err)
 		codex_put_bytes(&f->j, "dataBase64", bytes.data, bytes.len);
@@ -61,11 +61,11 @@ int files_block(struct files *f)
 	if (codex_number(f->m, f->m->params, "offset", INT64_MAX, &at) ||
 		codex_number(f->m, f->m->params, "len", CODEX_BLOCK_MAX, &len) ||
 		codex_number(f->m, f->m->params, "inode", UINT64_MAX, &inode))
-		return say(f, -EINVAL, f->m->said);
+		return say_why(f, -EINVAL, f->m->said);
 	if (fd < 0 || !bytes || fstat(fd, &st))
 		return fd < 0 ? fd : -errno;
 	if (inode && inode != st.st_ino)
-		return say(f, -EINVAL, "the file was replaced meanwhile");
+		return say_why(f, -EINVAL, "the file was replaced meanwhile");
 	while (have < len && n > 0) {
 		n = pread(fd, bytes + have, (size_t)len - have,
 			(off_t)(at + have));
@@ -87,7 +87,7 @@ int files_write(struct files *f)
 	autofd int fd = -1;
 
 	if (codex_bytes(f->m, f->m->params, "dataBase64", &bytes))
-		return say(f, -EINVAL, f->m->said);
+		return say_why(f, -EINVAL, f->m->said);
 	fd = open_file(f, O_WRONLY | O_CREAT | O_TRUNC);
 	return fd < 0 ? fd : file_write_all(fd, bytes.data, bytes.len);
 }
@@ -117,7 +117,7 @@ int files_mkdir(struct files *f)
 	int err = 0;
 
 	if (codex_truth(f->m, f->m->params, "recursive", &parents))
-		return say(f, -EINVAL, f->m->said);
+		return say_why(f, -EINVAL, f->m->said);
 	for (size_t at = 1; !err && f->path[at - 1]; at++) {
 		at += strcspn(f->path + at, "/");
 		if (f->path[at] && !parents)
@@ -164,7 +164,7 @@ int files_remove(struct files *f)
 
 	if (codex_truth(f->m, f->m->params, "recursive", &recursive) ||
 		codex_truth(f->m, f->m->params, "force", &force))
-		return say(f, -EINVAL, f->m->said);
+		return say_why(f, -EINVAL, f->m->said);
 	dir = files_at(f, f->path, name);
 	if (dir < 0 && dir != AT_FDCWD)
 		return force && dir == -ENOENT ? 0 : dir;
@@ -287,14 +287,14 @@ int files_copy(struct files *f)
 
 	if (codex_path(f->m, f->m->params, "destinationPath", f->to) ||
 		codex_truth(f->m, f->m->params, "recursive", &recursive))
-		return say(f, -EINVAL, f->m->said);
+		return say_why(f, -EINVAL, f->m->said);
 	if (lstat(f->path, &st))
 		return -errno;
 	if (S_ISDIR(st.st_mode) && !recursive)
-		return say(f, -EINVAL, "sourcePath is a directory, and recursive"
+		return say_why(f, -EINVAL, "sourcePath is a directory, and recursive"
 			" is not true");
 	if (S_ISDIR(st.st_mode) && is_within(f->path, f->to))
-		return say(f, -EINVAL, "a directory cannot be copied into"
+		return say_why(f, -EINVAL, "a directory cannot be copied into"
 			" itself");
 	return copy_any(f, 0);
 }

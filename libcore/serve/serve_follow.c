@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #include "base/json_read.h"
-#include "base/num.h"
 #include "base/str.h"
+#include "serve/serve_args.h"
 #include "sys/file.h"
 #include "sys/sig.h"
 
@@ -81,77 +81,72 @@ static void send_size(struct follow *l)
 	send_text(l, &text);
 }
 
-static void read_string(const struct json_doc *doc, const char *key, char *to,
-	size_t size)
-{
-	struct buf b = {.data = to, .cap = size, .max = size - 1};
-	uint32_t node = json_find(doc, 0, key);
+/* What the server's texts say. */
+struct said {
+	char type[16], message[200], state[16], signal[16];
+	char id[SERVE_ID_SIZE], session[SESSION_ID_MAX + 1];
+	struct serve_report report;
+};
 
-	to[0] = '\0';
-	if (node && json_type(doc, node) == JSON_STRING &&
-		!json_text(doc, node, &b))
-		buf_str(&b);
-	else
-		to[0] = '\0';
+#define ROW(name, kind, member, max)                                           \
+	{name, kind, offsetof(struct said, member), max, 0, 0, NULL}
+#define TEXT(name, member)                                                     \
+	ROW(name, ARG_TEXT, member, sizeof ((struct said *)0)->member)
+static const struct arg follow_members[] = {
+	TEXT("type", type),
+	TEXT("message", message),
+	TEXT("command_id", id),
+	TEXT("session_id", session),
+	TEXT("state", state),
+	TEXT("signal", signal),
+	TEXT("rule", report.rule),
+	TEXT("reason", report.message),
+	TEXT("hint", report.hint),
+	TEXT("correlation_id", report.correlation),
+	ROW("timed_out", ARG_TRUTH, report.timed_out, 0),
+	ROW("exit_code", ARG_INT, report.code, 255),
+};
+
+static void take_started(struct follow *l, const struct said *s)
+{
+	(void)str_copy(l->f->id, sizeof l->f->id, s->id);
+	(void)str_copy(l->f->session, sizeof l->f->session, s->session);
+	send_size(l);
+	if (l->f->detach)
+		send_type(l, "detach", NULL);
+	l->f->detached = l->f->detach;
 }
 
-static int read_code(const struct json_doc *doc)
-{
-	uint32_t node = json_find(doc, 0, "exit_code");
-	char digits[8];
-	struct buf b = BUF_FIXED(digits);
-	unsigned code = 125;
-
-	if (node)
-		buf_add(&b, doc->text + doc->node[node].at,
-			doc->node[node].len);
-	return num_uint(buf_str(&b), 0, 255, &code) ? 125 : (int)code;
-}
-
-static void take_exit(struct follow *l, const struct json_doc *doc)
+static void take_exit(struct follow *l, const struct said *s)
 {
 	struct serve_report *r = &l->f->report;
-	char state[16], sig[16];
-	uint32_t late = json_find(doc, 0, "timed_out");
 
-	read_string(doc, "state", state, sizeof state);
-	read_string(doc, "signal", sig, sizeof sig);
-	read_string(doc, "rule", r->rule, sizeof r->rule);
-	read_string(doc, "reason", r->message, sizeof r->message);
-	read_string(doc, "hint", r->hint, sizeof r->hint);
-	read_string(doc, "correlation_id", r->correlation,
-		sizeof r->correlation);
+	*r = s->report;
 	r->there = true;
-	r->ran = str_eq(state, "ended");
-	r->timed_out = late && json_type(doc, late) == JSON_TRUE;
-	r->code = read_code(doc);
-	r->signal = sig[0] && sig_number(sig) > 0 ? sig_number(sig) : 0;
+	r->ran = str_eq(s->state, "ended");
+	r->signal = s->signal[0] && sig_number(s->signal) > 0
+		? sig_number(s->signal)
+		: 0;
 	l->ended = true;
 }
 
 static void take_text(struct follow *l, const char *text, size_t n)
 {
 	autojson struct json_doc doc = {0};
-	char type[16], message[200];
+	struct said s = {.report = {.code = 125}};
+	char wrong[ARGS_SAID];
 
 	if (json_read(&doc, text, n, NULL))
 		return;
-	read_string(&doc, "type", type, sizeof type);
-	if (str_eq(type, "started")) {
-		read_string(&doc, "command_id", l->f->id, sizeof l->f->id);
-		read_string(&doc, "session_id", l->f->session,
-			sizeof l->f->session);
-		send_size(l);
-		if (l->f->detach)
-			send_type(l, "detach", NULL);
-		l->f->detached = l->f->detach;
-	} else if (str_eq(type, "exit")) {
-		take_exit(l, &doc);
-	} else if (str_eq(type, "error")) {
-		read_string(&doc, "message", message, sizeof message);
+	(void)args_read(follow_members, ARRAY_SIZE(follow_members), 0, &doc, 0,
+		&s, wrong);
+	if (str_eq(s.type, "started"))
+		take_started(l, &s);
+	else if (str_eq(s.type, "exit"))
+		take_exit(l, &s);
+	else if (str_eq(s.type, "error"))
 		l->err = diag_fail(l->d, -EACCES, "the server says: %s",
-			message);
-	}
+			s.message);
 }
 
 static void take_bytes(struct follow *l, struct ws_piece *p)

@@ -13,20 +13,7 @@
 /* The numbers of wardbox.proto. */
 enum { IN_START = 1, IN_STDIN, IN_RESIZE, IN_SIGNAL, IN_ATTACH, IN_DETACH };
 enum { OUT_OUTPUT = 1, OUT_EXIT, OUT_STARTED = 4, OUT_STDERR };
-enum {
-	START_SESSION = 1,
-	START_COMMAND,
-	START_ARGS,
-	START_ARGV0,
-	START_DIR,
-	START_ENV,
-	START_ROWS,
-	START_COLS,
-	START_TEXT,
-	START_TIMEOUT,
-	START_PIPES,
-	START_KEEP,
-};
+enum { START_COMMAND = 2, START_ARGS = 3, START_ENV = 6, START_TEXT = 9 };
 
 enum { EXIT_MAX = 4096, SECOND_MS = 1000 };
 
@@ -65,63 +52,79 @@ int grpc_head(const char *bytes, size_t have, size_t *n)
 	return 1;
 }
 
-static int wrong(struct wire *w, const char *key, const char *what)
-{
-	(void)BUF_PRINT(w->said, "%s: %s", key, what);
-	return -EINVAL;
-}
+/* Fields of the messages within an Input; .of is a bit of its number there. */
+#define ROW(name, number, kind, member, max, of)                               \
+	{name, kind, offsetof(struct grpc_input, member), max, 1 << (of),      \
+		number, NULL}
+static const struct arg input_fields[] = {
+	ROW("session_id", 1, ARG_TEXT, session, SESSION_ID_MAX + 1, IN_START),
+	ROW("argv0", 4, ARG_TEXT, wire.argv0, 256, IN_START),
+	ROW("working_dir", 5, ARG_BUF, wire.cwd, 0, IN_START),
+	ROW("rows", 7, ARG_LENGTH, wire.rows, WIRE_LENGTH_MAX, IN_START),
+	ROW("cols", 8, ARG_LENGTH, wire.cols, WIRE_LENGTH_MAX, IN_START),
+	ROW("timeout_ms", 10, ARG_NUMBER, timeout_ms,
+		UINT64_C(366) * 24 * 3600 * SECOND_MS, IN_START),
+	ROW("pipes", 11, ARG_TRUTH, pipes, 0, IN_START),
+	ROW("keep", 12, ARG_TRUTH, wire.keep, 0, IN_START),
+	ROW("session_id", 1, ARG_TEXT, session, SESSION_ID_MAX + 1, IN_ATTACH),
+	ROW("command_id", 2, ARG_TEXT, wire.id, SERVE_ID_SIZE, IN_ATTACH),
+	ROW("stdout_cursor", 3, ARG_NUMBER, wire.at[SERVE_OUT], INT64_MAX,
+		IN_ATTACH),
+	ROW("stderr_cursor", 4, ARG_NUMBER, wire.at[SERVE_ERR], INT64_MAX,
+		IN_ATTACH),
+	ROW("view", 5, ARG_TRUTH, wire.view, 0, IN_ATTACH),
+	ROW("rows", 1, ARG_LENGTH, wire.rows, WIRE_LENGTH_MAX, IN_RESIZE),
+	ROW("cols", 2, ARG_LENGTH, wire.cols, WIRE_LENGTH_MAX, IN_RESIZE),
+	ROW("name", 1, ARG_TEXT, wire.name, 16, IN_SIGNAL),
+};
 
-static int take_text(struct wire *w, const struct pb_field *f, const char *key,
-	char *to, size_t size)
+static int take_text(struct wire *w, const struct arg *a,
+	const struct pb_field *f, void *to)
 {
+	struct buf fixed = buf_fixed(to, (size_t)a->max);
+	struct buf *b = a->kind == ARG_TEXT ? &fixed : to;
 	size_t n;
 	const char *text = pb_text(f, &n);
 
-	if (!text || n >= size)
-		return wrong(w, key, "no text, or too long");
-	memcpy(to, text, n);
-	to[n] = '\0';
-	return 0;
-}
-
-static int take_path(struct wire *w, const struct pb_field *f, const char *key,
-	struct buf *to)
-{
-	size_t n;
-	const char *text = pb_text(f, &n);
-
-	buf_clear(to);
+	buf_clear(b);
 	if (text)
-		buf_add(to, text, n);
-	return text && !to->err ? 0 : wrong(w, key, "no text, or too long");
+		buf_add(b, text, n);
+	if (a->kind == ARG_TEXT)
+		(void)buf_str(b);
+	return text && !b->err
+		? 0
+		: args_wrong(w->said, a->name, "no text, or too long");
 }
 
-static int take_number(struct wire *w, const struct pb_field *f,
-	const char *key, uint64_t max, uint64_t *to)
+static int take_field(struct wire *w, const struct arg *a,
+	const struct pb_field *f, void *to)
 {
-	if (f->is_bytes || f->value > max)
-		return wrong(w, key, "no whole number that can be");
-	*to = f->value;
+	if (a->kind == ARG_TEXT || a->kind == ARG_BUF)
+		return take_text(w, a, f, to);
+	if (f->is_bytes || f->value > (a->kind == ARG_TRUTH ? 1 : a->max))
+		return args_wrong(
+			w->said, a->name, "no whole number that can be");
+	if (a->kind == ARG_TRUTH)
+		*(bool *)to = f->value;
+	else if (a->kind == ARG_LENGTH)
+		*(unsigned short *)to = (unsigned short)f->value;
+	else
+		*(uint64_t *)to = f->value;
 	return 0;
 }
 
-static int take_length(struct wire *w, const struct pb_field *f,
-	const char *key, unsigned short *to)
+/* All fields of the member that has that number in an Input. */
+static int read_fields(struct grpc_input *in, unsigned number, struct pb *p)
 {
-	uint64_t value = 0;
-	int err = take_number(w, f, key, WIRE_LENGTH_MAX, &value);
+	struct pb_field f;
+	int err = 0;
 
-	*to = (unsigned short)value;
-	return err;
-}
-
-static int take_truth(
-	struct wire *w, const struct pb_field *f, const char *key, bool *to)
-{
-	uint64_t value = 0;
-	int err = take_number(w, f, key, 1, &value);
-
-	*to = value;
+	while (!err && pb_next(p, &f))
+		for (size_t i = 0; i < ARRAY_SIZE(input_fields) && !err; i++)
+			if (input_fields[i].of >> number & 1 &&
+				input_fields[i].number == f.number)
+				err = take_field(&in->wire, &input_fields[i], &f,
+					(char *)in + input_fields[i].at);
 	return err;
 }
 
@@ -131,56 +134,16 @@ static int add_word(struct wire *w, const struct pb_field *f)
 	const char *text = pb_text(f, &n);
 
 	if (!text || w->count++ == WIRE_COUNT_MAX)
-		return wrong(w, "args", "no list of texts, or too long");
+		return args_wrong(w->said, "args", "no list of texts, or too long");
 	buf_add(&w->words, text, n);
 	buf_addc(&w->words, '\0');
-	return w->words.err ? wrong(w, "args", "too long") : 0;
-}
-
-/* A field of Start, but for its words. */
-static int take_start(struct grpc_input *in, const struct pb_field *f)
-{
-	struct wire *w = &in->wire;
-	uint64_t ms = 0;
-	bool pipes;
-	int err;
-
-	switch (f->number) {
-	case START_SESSION:
-		return take_text(
-			w, f, "session_id", in->session, sizeof in->session);
-	case START_ARGV0:
-		return take_text(w, f, "argv0", w->argv0, sizeof w->argv0);
-	case START_DIR:
-		return take_path(w, f, "working_dir", &w->cwd);
-	case START_ENV:
-		return wrong(w, "env", "the session's environment counts; see"
-			" wardbox session env");
-	case START_ROWS:
-		return take_length(w, f, "rows", &w->rows);
-	case START_COLS:
-		return take_length(w, f, "cols", &w->cols);
-	case START_TIMEOUT:
-		err = take_number(w, f, "timeout_ms",
-			UINT64_C(366) * 24 * 3600 * SECOND_MS, &ms);
-		w->timeout_ns = ms * 1000000;
-		return err;
-	case START_PIPES:
-		err = take_truth(w, f, "pipes", &pipes);
-		w->pty = !pipes;
-		return err;
-	case START_KEEP:
-		return take_truth(w, f, "keep", &w->keep);
-	default:
-		return 0;
-	}
+	return w->words.err ? args_wrong(w->said, "args", "too long") : 0;
 }
 
 /* The words stand before one another as argv has them, in whatever order the
  * fields came. */
 static int take_words(struct wire *w, struct pb start)
 {
-	static const char shell[] = "sh\0-c\0";
 	struct pb_field f, command = {0}, text = {0};
 	struct pb at = start;
 	int err;
@@ -190,11 +153,12 @@ static int take_words(struct wire *w, struct pb start)
 			command = f;
 		else if (f.number == START_TEXT)
 			text = f;
+		else if (f.number == START_ENV)
+			return args_wrong(w->said, "env", WIRE_ENV);
 	if (!command.number == !text.number)
-		return wrong(w, "start", "neither command nor text, or both");
+		return args_wrong(w->said, "start", WIRE_ONE);
 	if (text.number) {
-		buf_add(&w->words, shell, sizeof shell - 1);
-		w->count = 2;
+		wire_shell(w);
 		return add_word(w, &text);
 	}
 	err = add_word(w, &command);
@@ -204,42 +168,7 @@ static int take_words(struct wire *w, struct pb start)
 	return err;
 }
 
-static int read_start(struct grpc_input *in, struct pb *p)
-{
-	struct pb_field f;
-	int err = take_words(&in->wire, *p);
-
-	in->wire.pty = in->wire.input = true;
-	while (!err && pb_next(p, &f))
-		err = take_start(in, &f);
-	return err;
-}
-
-static int read_attach(struct grpc_input *in, struct pb *p)
-{
-	struct wire *w = &in->wire;
-	struct pb_field f;
-	int err = 0;
-
-	while (!err && pb_next(p, &f))
-		if (f.number == 1)
-			err = take_text(w, &f, "session_id", in->session,
-				sizeof in->session);
-		else if (f.number == 2)
-			err = take_text(
-				w, &f, "command_id", w->id, sizeof w->id);
-		else if (f.number == 3)
-			err = take_number(w, &f, "stdout_cursor", INT64_MAX,
-				&w->at[SERVE_OUT]);
-		else if (f.number == 4)
-			err = take_number(w, &f, "stderr_cursor", INT64_MAX,
-				&w->at[SERVE_ERR]);
-		else if (f.number == 5)
-			err = take_truth(w, &f, "view", &w->view);
-	return err;
-}
-
-static int read_data(struct grpc_input *in, struct pb *p)
+static void read_data(struct grpc_input *in, struct pb *p)
 {
 	struct pb_field f;
 
@@ -249,76 +178,46 @@ static int read_data(struct grpc_input *in, struct pb *p)
 			in->bytes = (const char *)f.bytes.at;
 			in->n = (size_t)(f.bytes.end - f.bytes.at);
 		}
-	return 0;
-}
-
-static int read_resize(struct grpc_input *in, struct pb *p)
-{
-	struct wire *w = &in->wire;
-	struct pb_field f;
-	int err = 0;
-
-	while (!err && pb_next(p, &f))
-		if (f.number == 1)
-			err = take_length(w, &f, "rows", &w->rows);
-		else if (f.number == 2)
-			err = take_length(w, &f, "cols", &w->cols);
-	return err;
-}
-
-static int read_signal(struct grpc_input *in, struct pb *p)
-{
-	struct wire *w = &in->wire;
-	char name[16] = "";
-	struct pb_field f;
-	int err = 0;
-
-	while (!err && pb_next(p, &f))
-		if (f.number == 1)
-			err = take_text(w, &f, "name", name, sizeof name);
-	w->signal = name[0] ? sig_number(name) : -EINVAL;
-	return !err && w->signal <= 0
-		? wrong(w, "name", "there is no such signal")
-		: err;
-}
-
-static int read_detach(struct grpc_input *in, struct pb *p)
-{
-	(void)in;
-	p->at = p->end;
-	return 0;
 }
 
 int grpc_read(struct grpc_input *in, const char *message, size_t n)
 {
-	static const struct {
-		enum wire_type type;
-		int (*read)(struct grpc_input *in, struct pb *p);
-	} kinds[] = {
-		[IN_START] = {WIRE_START, read_start},
-		[IN_STDIN] = {WIRE_EOF, read_data},
-		[IN_RESIZE] = {WIRE_RESIZE, read_resize},
-		[IN_SIGNAL] = {WIRE_SIGNAL, read_signal},
-		[IN_ATTACH] = {WIRE_ATTACH, read_attach},
-		[IN_DETACH] = {WIRE_DETACH, read_detach},
+	static const unsigned char types[] = {
+		[IN_START] = WIRE_START,
+		[IN_STDIN] = WIRE_EOF,
+		[IN_RESIZE] = WIRE_RESIZE,
+		[IN_SIGNAL] = WIRE_SIGNAL,
+		[IN_ATTACH] = WIRE_ATTACH,
+		[IN_DETACH] = WIRE_DETACH,
 	};
 	struct pb p = PB_INIT(message, n);
 	struct pb_field f, what = {0};
-	int err;
+	struct wire *w = &in->wire;
+	int err = 0;
 
 	*in = (struct grpc_input){0};
-	wire_init(&in->wire, WIRE_EOF);
+	wire_init(w, WIRE_EOF);
 	/* Of a oneof the last counts. */
 	while (pb_next(&p, &f))
 		if (f.number && f.number <= IN_DETACH)
 			what = f;
 	if (p.bad || !what.number || !what.is_bytes)
-		return wrong(&in->wire, "message", "no Input of wardbox.proto");
-	in->wire.type = kinds[what.number].type;
-	err = kinds[what.number].read(in, &what.bytes);
-	return !err && what.bytes.bad
-		? wrong(&in->wire, "message", "no Input of wardbox.proto")
-		: err;
+		return args_wrong(w->said, "message", "no Input of wardbox.proto");
+	w->type = (enum wire_type)types[what.number];
+	if (what.number == IN_START)
+		err = take_words(w, what.bytes);
+	if (what.number == IN_STDIN)
+		read_data(in, &what.bytes);
+	else if (!err)
+		err = read_fields(in, what.number, &what.bytes);
+	if (!err && what.bytes.bad)
+		return args_wrong(w->said, "message", "no Input of wardbox.proto");
+	if (what.number == IN_START) {
+		w->pty = !in->pipes;
+		w->input = true;
+		w->timeout_ns = in->timeout_ms * 1000000;
+	}
+	return !err && w->type == WIRE_SIGNAL ? wire_signal(w) : err;
 }
 
 /* The head of a message of n bytes. */

@@ -39,6 +39,8 @@ int grpc_head(const char *bytes, size_t have, size_t *n);
 struct grpc_input {
 	struct wire wire;  /* what is asked, unless typed */
 	char session[SESSION_ID_MAX + 1]; /* of START and ATTACH */
+	uint64_t timeout_ms;
+	bool pipes;
 	bool typed;        /* bytes for the command's standard input: */
 	const char *bytes; /* in the message */
 	size_t n;

@@ -9,7 +9,7 @@
 
 enum { INPUT_ENOUGH = 256 << 10 }; /* waits for the command: no more is read */
 
-static int refuse(struct diag *d, int status, const char *why)
+static int refuse_guest(struct diag *d, int status, const char *why)
 {
 	diag_fail(d, -EACCES, "%s", why);
 	return status;
@@ -20,7 +20,7 @@ static int start_one(const struct serve_guest *g, struct wire *w, struct diag *d
 	struct serve_command *command;
 
 	if (!(g->who->roles & SERVE_RUN))
-		return refuse(d, 403, "the key may not run commands");
+		return refuse_guest(d, 403, "the key may not run commands");
 	if (api_start(g->server, g->who, g->session, w, &command, d))
 		return 503;
 	*g->own = !w->keep;
@@ -35,7 +35,7 @@ static int attach_to(
 
 	if (!command || (command->orphan || command->own) ||
 		!str_eq(command->session, g->session))
-		return refuse(d, 404, "there is no such command");
+		return refuse_guest(d, 404, "there is no such command");
 	*g->view = w->view || !(g->who->roles & SERVE_RUN);
 	g->reader->looks = *g->view;
 	for (enum serve_stream s = 0; s < SERVE_STREAMS; s++)
@@ -46,7 +46,7 @@ static int attach_to(
 	return 0;
 }
 
-/* What may be said once a command is there. */
+/* Messages that a client may send once there is a command. */
 static int do_with(
 	const struct serve_guest *g, const struct wire *w, struct diag *d)
 {
@@ -57,7 +57,7 @@ static int do_with(
 		return GUEST_LEFT;
 	}
 	if (*g->view)
-		return refuse(d, 403, "it is only looked at");
+		return refuse_guest(d, 403, "it is only looked at");
 	if (w->type == WIRE_RESIZE)
 		(void)serve_resize(command, w->rows, w->cols);
 	else if (w->type == WIRE_SIGNAL)
@@ -65,7 +65,7 @@ static int do_with(
 	else if (w->type == WIRE_EOF)
 		(void)serve_shut(command);
 	else
-		return refuse(d, 409, "there is a command already");
+		return refuse_guest(d, 409, "there is a command already");
 	return 0;
 }
 
@@ -77,18 +77,18 @@ int guest_do(const struct serve_guest *g, struct wire *w, struct diag *d)
 		return start_one(g, w, d);
 	if (w->type == WIRE_ATTACH)
 		return attach_to(g, w, d);
-	return refuse(d, 409, "there is no command yet");
+	return refuse_guest(d, 409, "there is no command yet");
 }
 
 int guest_type(const struct serve_guest *g, const char *bytes, size_t n,
 	struct diag *d)
 {
 	if (!g->reader->command)
-		return refuse(d, 409, "there is no command yet");
+		return refuse_guest(d, 409, "there is no command yet");
 	if (*g->view)
-		return refuse(d, 403, "no channel to write to");
+		return refuse_guest(d, 403, "no channel to write to");
 	if (n && serve_write(g->reader->command, bytes, n) == -ENOBUFS)
-		return refuse(d, 429,
+		return refuse_guest(d, 429,
 			"it does not read what was written before");
 	return 0;
 }

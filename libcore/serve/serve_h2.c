@@ -81,7 +81,8 @@ static int on_data(nghttp2_session *s, uint8_t flags, int32_t stream,
 
 	(void)flags;
 	(void)arg;
-	/* A call that does not read stops no other one. */
+	/* The connection's window opens at once, so that a call that does not read stops
+	 * no other one. */
 	nghttp2_session_consume_connection(s, n);
 	if (c)
 		call_bytes(c, bytes, n);
@@ -259,7 +260,7 @@ bool h2_open(struct serve_conn *c)
 		{NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, CALL_WINDOW},
 		{NGHTTP2_SETTINGS_ENABLE_CONNECT_PROTOCOL, 0},
 	};
-	struct h2 *h = calloc(1, sizeof *h);
+	struct h2 *h = conn_dear(c) ? calloc(1, sizeof *h) : NULL;
 
 	if (!h)
 		return false;
@@ -323,18 +324,22 @@ void h2_pump(struct serve_conn *c)
 		c->state = CONN_LAST;
 }
 
+void h2_check_keys(struct serve_conn *c, const struct serve_keys *keys)
+{
+	for (struct call *call = c->h2->first; call; call = call->next)
+		call_check_key(call, keys);
+}
+
 void h2_due(struct serve_conn *c)
 {
 	struct h2 *h = c->h2;
 
-	for (struct call *call = h->first; call; call = call->next)
-		call_check_key(call);
-	if (!c->pong || (!h->first && !c->who.roles)) {
+	if ((!c->pong && !c->local) || (!h->first && !c->who.roles)) {
 		conn_close(c);
 		return;
 	}
 	c->pong = false;
-	/* Who has nothing to do any more begins anew when there is. */
+	/* A client without calls is told to connect anew for the next one. */
 	if (!h->first)
 		nghttp2_session_terminate_session(h->session, NGHTTP2_NO_ERROR);
 	else

@@ -60,19 +60,19 @@ struct h2 {
 
 /* A request begins; NULL: out of memory. */
 struct call *call_new(struct h2 *h, int32_t stream);
-/* Its stream has ended, whoever ended it. */
+/* The stream has ended, whoever ended it. */
 void call_free(struct call *c);
-/* One of its fields. */
+/* A field of the request. */
 void call_field(struct call *c, const char *name, size_t len,
 	const char *value, size_t n);
-/* All of them were there. */
+/* All fields were there. */
 void call_begin(struct call *c);
 void call_bytes(struct call *c, const void *bytes, size_t n);
 void call_ended(struct call *c);
 /* The next bytes of its answer, at most n; -1: none now; *last: none ever. */
 ssize_t call_read(struct call *c, void *to, size_t n, bool *last);
-/* Of one whose key was revoked. */
-void call_check_key(struct call *c);
+/* Ends the call where its key is none any more. */
+void call_check_key(struct call *c, const struct serve_keys *keys);
 
 /* Begins the answer; last: it has no message, and ends with its code. */
 void h2_answer(struct call *c, bool last);

@@ -4,6 +4,7 @@
 #include "serve/serve_http.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <string.h>
 #include <strings.h>
 
@@ -103,42 +104,55 @@ static int take_protocols(struct http_request *r, const char *value, size_t n)
 	return take_once(r->token, sizeof r->token, at, (size_t)(end - at));
 }
 
+/* Fields that are kept as they are said, once. */
+#define ROW(name, member)                                                      \
+	{name, offsetof(struct http_request, member),                          \
+		sizeof ((struct http_request *)0)->member}
+static const struct {
+	char name[22];
+	unsigned short at, size;
+} kept_fields[] = {
+	ROW(":method", method),
+	ROW(":path", path),
+	ROW(":authority", host),
+	ROW("host", host),
+	ROW("origin", origin),
+	ROW("x-api-key", token),
+	ROW("upgrade", upgrade),
+	ROW("sec-websocket-key", key),
+	ROW("sec-websocket-version", version),
+	ROW("mcp-protocol-version", mcp_version),
+	ROW("mcp-method", mcp_method),
+	ROW("mcp-name", mcp_name),
+};
+
+static int take_kept(struct http_request *r, const char *name, size_t len,
+	const char *value, size_t n)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(kept_fields); i++)
+		if (name_is(name, len, kept_fields[i].name))
+			return take_once((char *)r + kept_fields[i].at,
+				kept_fields[i].size, value, n);
+	return 0;
+}
+
 static int take_field(struct http_request *r, const char *name, size_t len,
 	const char *value, size_t n, bool *has_length)
 {
 	static const char bearer[] = "Bearer ";
+	const size_t skip = sizeof bearer - 1;
 	char text[128];
 
-	if (name_is(name, len, "host"))
-		return take_once(r->host, sizeof r->host, value, n);
-	if (name_is(name, len, "origin"))
-		return take_once(r->origin, sizeof r->origin, value, n);
-	if (name_is(name, len, "x-api-key"))
-		return take_once(r->token, sizeof r->token, value, n);
 	if (name_is(name, len, "authorization"))
-		return n > sizeof bearer - 1 && !strncasecmp(value, bearer,
-				sizeof bearer - 1)
-			? take_once(r->token, sizeof r->token,
-				  value + sizeof bearer - 1,
-				  n - (sizeof bearer - 1))
+		return n > skip && !strncasecmp(value, bearer, skip)
+			? take_once(r->token, sizeof r->token, value + skip,
+				  n - skip)
 			: 0;
-	if (name_is(name, len, "upgrade"))
-		return take_once(r->upgrade, sizeof r->upgrade, value, n);
-	if (name_is(name, len, "sec-websocket-key"))
-		return take_once(r->key, sizeof r->key, value, n);
-	if (name_is(name, len, "sec-websocket-version"))
-		return take_once(r->version, sizeof r->version, value, n);
 	if (name_is(name, len, "sec-websocket-protocol"))
 		return take_protocols(r, value, n);
 	if (name_is(name, len, "accept-encoding"))
 		r->gzip = copy_text(text, sizeof text, value, n) &&
 			http_lists(text, "gzip");
-	if (name_is(name, len, "mcp-protocol-version"))
-		return take_once(r->mcp_version, sizeof r->mcp_version, value, n);
-	if (name_is(name, len, "mcp-method"))
-		return take_once(r->mcp_method, sizeof r->mcp_method, value, n);
-	if (name_is(name, len, "mcp-name"))
-		return take_once(r->mcp_name, sizeof r->mcp_name, value, n);
 	if (name_is(name, len, "content-length"))
 		return take_length(r, value, n, has_length);
 	if (name_is(name, len, "transfer-encoding") ||
@@ -150,7 +164,7 @@ static int take_field(struct http_request *r, const char *name, size_t len,
 		r->connection_upgrade |= http_lists(text, "upgrade");
 		r->keep &= !http_lists(text, "close");
 	}
-	return 0;
+	return take_kept(r, name, len, value, n);
 }
 
 int http_field(struct http_request *r, const char *name, size_t len,
@@ -158,19 +172,10 @@ int http_field(struct http_request *r, const char *name, size_t len,
 {
 	bool has_length = false;
 
-	if (name_is(name, len, ":method"))
-		return take_once(r->method, sizeof r->method, value, n);
-	if (name_is(name, len, ":path"))
-		return take_once(r->path, sizeof r->path, value, n);
-	if (name_is(name, len, ":authority"))
-		return take_once(r->host, sizeof r->host, value, n);
 	/* Beside an authority a host may stand that says the same. */
-	if (name_is(name, len, "host"))
-		return *r->host && (n != strlen(r->host) ||
-					   memcmp(value, r->host, n) != 0)
-			? 400
-			: copy_text(r->host, sizeof r->host, value, n) ? 0
-								       : 400;
+	if (name_is(name, len, "host") && n == strlen(r->host) &&
+		!memcmp(value, r->host, n))
+		return 0;
 	return take_field(r, name, len, value, n, &has_length);
 }
 
@@ -336,7 +341,7 @@ const char *http_reason(int status)
 }
 
 void http_answer(struct buf *out, int status, const char *type,
-	const void *body, size_t n, bool keep)
+	const char *fields, const void *body, size_t n, bool keep)
 {
 	buf_addf(out, "HTTP/1.1 %d %s\r\n", status, http_reason(status));
 	if (type)
@@ -345,9 +350,9 @@ void http_answer(struct buf *out, int status, const char *type,
 		buf_adds(out, "WWW-Authenticate: Bearer\r\n");
 	if (status != 204)
 		buf_addf(out, "Content-Length: %zu\r\n", type ? n : 0);
-	buf_addf(out, "Cache-Control: no-store\r\n"
+	buf_addf(out, "%sCache-Control: no-store\r\n"
 		"X-Content-Type-Options: nosniff\r\n"
-		"Connection: %s\r\n\r\n", keep ? "keep-alive" : "close");
+		"Connection: %s\r\n\r\n", fields, keep ? "keep-alive" : "close");
 	if (type)
 		buf_add(out, body, n);
 }

@@ -61,9 +61,10 @@ int http_authority(const char *text, char *host, size_t host_size, char *port,
 	size_t port_size);
 
 const char *http_reason(int status);
-/* A whole answer. type NULL: it has no body. */
+/* A whole answer. type NULL: it has no body. fields: more of its head, a CRLF behind
+ * each. */
 void http_answer(struct buf *out, int status, const char *type,
-	const void *body, size_t n, bool keep);
+	const char *fields, const void *body, size_t n, bool keep);
 /* The head of one whose body ends with the connection. */
 void http_stream(struct buf *out, const char *type);
 

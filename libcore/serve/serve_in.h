@@ -11,6 +11,17 @@
 #define CONTAINER(p, type, member)                                             \
 	((type *)(void *)((char *)(p) - offsetof(type, member)))
 
+/* Takes an item out of a list that is linked by its .next. */
+#define LIST_DROP(first, item)                                                 \
+	do {                                                                   \
+		__typeof__(&(first)) at_ = &(first);                           \
+                                                                               \
+		while (*at_ && *at_ != (item))                                 \
+			at_ = &(*at_)->next;                                   \
+		if (*at_)                                                      \
+			*at_ = (item)->next;                                   \
+	} while (0)
+
 /* Where the ring's next bytes go, two places at most; their number. Those that a
  * ring of that capacity has no room for are not asked for. */
 int ring_room(const struct serve_ring *r, struct iovec to[static 2]);
@@ -26,7 +37,7 @@ int command_watch(struct serve_command *c, int pidfd, int said);
 void command_empty(struct serve_command *c);
 /* Forgets the oldest of more commands than are remembered after their end. */
 void serve_trim(struct serve *s);
-/* Whoever follows it is told. */
+/* Tells each reader of the command. */
 void command_changed(struct serve_command *c);
 
 #endif

@@ -10,13 +10,11 @@
 #include <string.h>
 
 #include "base/json_read.h"
-#include "base/num.h"
 #include "base/str.h"
 
 enum {
 	WORD_MAX = 8192,
 	WORDS_MAX = 256,
-	SIZE_MAX_ = 1000, /* rows or columns */
 	SIZE_TEXT = 256,
 	STATUS_MAX = 4096,
 	STATUS = 3,
@@ -81,8 +79,9 @@ static void kube_start(struct serve_conn *c, struct wire *w)
 	ws_frame_add(&c->out, WS_BINARY, hello, sizeof hello, NULL);
 }
 
-void kube_open(struct serve_conn *c, const struct http_request *r)
+void kube_open(struct serve_conn *c, const struct api_ask *a)
 {
+	const struct http_request *r = a->r;
 	static const char *const known[] = {"v5.channel.k8s.io",
 		"v4.channel.k8s.io"};
 	autowire struct wire w = {.words = BUF_INIT(WORD_MAX)};
@@ -94,7 +93,8 @@ void kube_open(struct serve_conn *c, const struct http_request *r)
 			protocol = known[i];
 	while (got > 0 && w.count < WORDS_MAX) {
 		got = http_query_text(r, "command", w.count, &w.words);
-		buf_addc(&w.words, '\0');
+		if (got > 0)
+			buf_addc(&w.words, '\0');
 		w.count += got > 0;
 	}
 	w.pty = says_true(r, "tty");
@@ -107,6 +107,7 @@ void kube_open(struct serve_conn *c, const struct http_request *r)
 	else if (got || !w.count || w.words.err)
 		conn_refuse(c, r, 400, "command: none, or too long");
 	else if (socket_begin(c, r, protocol, WS_TEXT_MAX)) {
+		(void)str_copy(c->session, sizeof c->session, a->id);
 		c->kube = c->channels = true;
 		c->size = BUF_INIT(SIZE_TEXT);
 		kube_start(c, &w);
@@ -116,25 +117,18 @@ void kube_open(struct serve_conn *c, const struct http_request *r)
 /* {"Width": 80, "Height": 24}, which may come in pieces. */
 static void take_size(struct serve_conn *c)
 {
-	static const char *const names[] = {"Height", "Width"};
+	static const struct arg lengths[] = {
+		{"Height", ARG_LENGTH, 0, WIRE_LENGTH_MAX, 0, 0, NULL},
+		{"Width", ARG_LENGTH, sizeof(short), WIRE_LENGTH_MAX, 0, 0, NULL},
+	};
 	autojson struct json_doc doc = {0};
-	uint64_t size[2];
+	unsigned short size[2] = {0};
+	char said[ARGS_SAID];
 
-	if (json_read(&doc, c->size.data, c->size.len, NULL))
-		return;
-	for (size_t i = 0; i < 2; i++) {
-		uint32_t node = json_find(&doc, 0, names[i]);
-		char digits[8];
-		struct buf b = BUF_FIXED(digits);
-
-		if (!node || json_type(&doc, node) != JSON_NUMBER)
-			return;
-		buf_add(&b, doc.text + doc.node[node].at, doc.node[node].len);
-		if (num_u64(buf_str(&b), 1, SIZE_MAX_, &size[i]))
-			return;
-	}
-	(void)serve_resize(c->reader.command, (unsigned short)size[0],
-		(unsigned short)size[1]);
+	if (!json_read(&doc, c->size.data, c->size.len, NULL) &&
+		!args_read(lengths, 2, 0, &doc, 0, size, said) && size[0] &&
+		size[1])
+		(void)serve_resize(c->reader.command, size[0], size[1]);
 }
 
 void kube_take(struct serve_conn *c, bool first, const char *bytes, size_t n)

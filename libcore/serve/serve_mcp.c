@@ -3,11 +3,9 @@
  */
 #include "serve/serve_mcp.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "base/kconfig.h"
-#include "base/num.h"
 #include "base/str.h"
 
 #define META "io.modelcontextprotocol/"
@@ -17,7 +15,7 @@ void mcp_release(struct mcp_message *m)
 	json_doc_release(&m->doc);
 }
 
-static int refuse(struct mcp_message *m, int code, const char *said)
+static int refuse_line(struct mcp_message *m, int code, const char *said)
 {
 	(void)str_copy(m->said, sizeof m->said, said);
 	return code;
@@ -33,7 +31,7 @@ static int read_method(struct mcp_message *m, const char *name)
 	m->method = i < 0 ? MCP_OTHER : (enum mcp_method)(i + MCP_INITIALIZE);
 	if (m->method != MCP_OTHER || !m->id.len)
 		return 0;
-	return refuse(m, RPC_METHOD, "there is no such method");
+	return refuse_line(m, RPC_METHOD, "there is no such method");
 }
 
 /* The members of _meta. A request that says a version speaks 2026-07-28. */
@@ -49,11 +47,11 @@ static int read_meta(struct mcp_message *m, uint32_t params)
 		return 0;
 	m->modern = true;
 	if (!rpc_string(&m->doc, version, m->version, sizeof m->version))
-		return refuse(m, RPC_PARAMS, "_meta: no protocol version");
+		return refuse_line(m, RPC_PARAMS, "_meta: no protocol version");
 	if (!str_eq(m->version, "2026-07-28"))
-		return refuse(m, RPC_VERSION, "Unsupported protocol version");
+		return refuse_line(m, RPC_VERSION, "Unsupported protocol version");
 	if (!can || json_type(&m->doc, can) != JSON_OBJECT)
-		return refuse(m, RPC_PARAMS, "_meta: no clientCapabilities");
+		return refuse_line(m, RPC_PARAMS, "_meta: no clientCapabilities");
 	m->opens = rpc_member(&m->doc, rpc_member(&m->doc, can, "elicitation"),
 		"url");
 	return 0;
@@ -80,15 +78,15 @@ static int read_call(struct mcp_message *m, uint32_t params)
 
 	if (!rpc_string(&m->doc, rpc_member(&m->doc, params, "name"), name,
 		    sizeof name))
-		return refuse(m, RPC_PARAMS, "tools/call: no name");
+		return refuse_line(m, RPC_PARAMS, "tools/call: no name");
 	for (m->tool = 0; m->tool < MCP_TOOLS; m->tool++)
 		if (str_eq(name, mcp_tool_name(m->tool)))
 			break;
 	if (m->tool == MCP_TOOLS || (m->tool >= MCP_CHANGED &&
 					    !IS_ENABLED(CONFIG_APPLET_UNDO)))
-		return refuse(m, RPC_PARAMS, "there is no such tool");
+		return refuse_line(m, RPC_PARAMS, "there is no such tool");
 	if (args && json_type(&m->doc, args) != JSON_OBJECT)
-		return refuse(m, RPC_PARAMS, "arguments: no object");
+		return refuse_line(m, RPC_PARAMS, "arguments: no object");
 	m->arguments = args;
 	read_state(m, params);
 	return 0;
@@ -112,7 +110,7 @@ static int read_params(struct mcp_message *m, uint32_t params, bool initialized)
 	case MCP_LIST:
 	case MCP_CALL:
 		if (!m->modern && (!initialized || m->method == MCP_DISCOVER))
-			return refuse(m, RPC_PARAMS,
+			return refuse_line(m, RPC_PARAMS,
 				"neither initialized nor a version in _meta");
 		return m->method == MCP_CALL ? read_call(m, params) : 0;
 	case MCP_OTHER:
@@ -130,130 +128,27 @@ int mcp_read(struct mcp_message *m, const char *line, size_t n,
 	int err;
 
 	if (json_read(&m->doc, line, n, NULL))
-		return refuse(m, RPC_PARSE, "no JSON");
+		return refuse_line(m, RPC_PARSE, "no JSON");
 	if (json_type(&m->doc, 0) != JSON_OBJECT)
-		return refuse(m, RPC_REQUEST, "no request: one object a line");
+		return refuse_line(m, RPC_REQUEST, "no request: one object a line");
 	id = json_find(&m->doc, 0, "id");
 	method = json_find(&m->doc, 0, "method");
 	if (!method)
 		return 0; /* an answer to what was not asked */
 	if (id && !rpc_token(&m->doc, id, &m->id))
-		return refuse(m, RPC_REQUEST, "id: a string or a number");
+		return refuse_line(m, RPC_REQUEST, "id: a string or a number");
 	if (!rpc_string(&m->doc, json_find(&m->doc, 0, "jsonrpc"), text,
 		    sizeof text) || !str_eq(text, "2.0"))
-		return refuse(m, RPC_REQUEST, "jsonrpc: not 2.0");
+		return refuse_line(m, RPC_REQUEST, "jsonrpc: not 2.0");
 	if (!rpc_string(&m->doc, method, text, sizeof text))
-		return refuse(m, m->id.len ? RPC_METHOD : 0, "no method");
+		return refuse_line(m, m->id.len ? RPC_METHOD : 0, "no method");
 	params = json_find(&m->doc, 0, "params");
 	if (params && json_type(&m->doc, params) != JSON_OBJECT)
-		return refuse(m, RPC_PARAMS, "params: no object");
+		return refuse_line(m, RPC_PARAMS, "params: no object");
 	if (!str_eq(text, "initialize") && (err = read_meta(m, params)))
 		return err;
 	err = read_method(m, text);
 	if (!err && !m->id.len && m->method != MCP_CANCELLED)
 		m->method = MCP_OTHER;
 	return err ? err : read_params(m, params, initialized);
-}
-
-/* The node of an argument; 0 where it is not there or null. */
-static uint32_t argument(const struct mcp_message *m, const char *name)
-{
-	uint32_t node = rpc_member(&m->doc, m->arguments, name);
-
-	return node && json_type(&m->doc, node) != JSON_NULL ? node : 0;
-}
-
-static int wrong(struct mcp_message *m, const char *name, const char *what)
-{
-	(void)BUF_PRINT(m->said, "%s: %s", name, what);
-	return -EINVAL;
-}
-
-int mcp_text(struct mcp_message *m, const char *name, struct buf *value)
-{
-	uint32_t node = argument(m, name);
-
-	if (!node)
-		return 0;
-	if (json_type(&m->doc, node) != JSON_STRING)
-		return wrong(m, name, "no text");
-	return json_text(&m->doc, node, value)
-		? wrong(m, name, "too long, or a NUL is in it")
-		: 0;
-}
-
-int mcp_texts(struct mcp_message *m, const char *name, struct buf *value,
-	size_t *count)
-{
-	uint32_t node = argument(m, name);
-
-	if (node && json_type(&m->doc, node) != JSON_ARRAY)
-		return wrong(m, name, "no list of texts");
-	for (uint32_t i = node ? json_first(&m->doc, node) : 0; i;
-		i = json_next(&m->doc, i)) {
-		if (json_type(&m->doc, i) != JSON_STRING ||
-			json_text(&m->doc, i, value))
-			return wrong(m, name, "no list of texts, or too long");
-		buf_addc(value, '\0');
-		++*count;
-	}
-	return value->err ? wrong(m, name, "too long") : 0;
-}
-
-int mcp_truth(struct mcp_message *m, const char *name, bool *value)
-{
-	uint32_t node = argument(m, name);
-
-	return node && rpc_truth(&m->doc, node, value)
-		? wrong(m, name, "neither true nor false")
-		: 0;
-}
-
-int mcp_number(struct mcp_message *m, const char *name, uint64_t max,
-	uint64_t *value)
-{
-	uint32_t node = argument(m, name);
-
-	return node && rpc_number(&m->doc, node, max, value)
-		? wrong(m, name, "no whole number that can be")
-		: 0;
-}
-
-int mcp_seconds(struct mcp_message *m, const char *name, uint64_t *value)
-{
-	const uint64_t year = UINT64_C(366) * 24 * 3600 * 1000000000;
-	uint32_t node = argument(m, name);
-	const struct json_node *n = &m->doc.node[node];
-	char text[32];
-	struct buf b = BUF_FIXED(text);
-
-	if (node && n->type == JSON_NUMBER)
-		buf_add(&b, m->doc.text + n->at, n->len);
-	if (node && num_duration(buf_str(&b), 0, year, value))
-		return wrong(m, name, "no number of seconds");
-	return 0;
-}
-
-int mcp_known(struct mcp_message *m)
-{
-	static const char known[MCP_TOOLS][64] = {
-		"text\0cwd\0timeout\0input\0background\0pty\0max\0",
-		"id\0stdout_cursor\0stderr_cursor\0wait\0max\0",
-		"id\0text\0close\0rows\0cols\0",
-		"id\0signal\0",
-		"",
-		"id\0",
-		"id\0",
-		"id\0paths\0dry_run\0",
-	};
-
-	for (uint32_t key = m->arguments ? json_first(&m->doc, m->arguments) : 0;
-		key; key = json_next(&m->doc, key)) {
-		char name[32];
-
-		if (!rpc_string(&m->doc, key, name, sizeof name) || !name[0] ||
-			str_index(known[m->tool], name) < 0)
-			return wrong(m, name, "there is no such argument");
-	}
-	return 0;
 }

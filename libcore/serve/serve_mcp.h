@@ -19,10 +19,14 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "serve/serve.h"
+#include "serve/serve_args.h"
 #include "serve/serve_rpc.h"
 
 enum {
 	MCP_LINE_MAX = 4 << 20,
+	MCP_INLINE = 32 << 10, /* bytes of a stream in an answer */
+	MCP_INLINE_MAX = 1 << 20,
 	MCP_VERSION_SIZE = 16,
 };
 
@@ -71,19 +75,18 @@ void mcp_release(struct mcp_message *m);
 int mcp_read(struct mcp_message *m, const char *line, size_t n,
 	bool initialized);
 
-/* Arguments of a call. -EINVAL (another type) with m->said; value is untouched
- * where the argument is not there. */
-int mcp_text(struct mcp_message *m, const char *name, struct buf *value);
-/* A list of texts, a NUL behind each. */
-int mcp_texts(struct mcp_message *m, const char *name, struct buf *value,
-	size_t *count);
-int mcp_truth(struct mcp_message *m, const char *name, bool *value);
-int mcp_number(struct mcp_message *m, const char *name, uint64_t max,
-	uint64_t *value);
-/* Seconds, in nanoseconds. */
-int mcp_seconds(struct mcp_message *m, const char *name, uint64_t *value);
-/* -EINVAL when the tool knows no argument of a name that is there. */
-int mcp_known(struct mcp_message *m);
+/* The arguments of any tool. */
+struct mcp_args {
+	char id[SERVE_ID_SIZE], signal[16];
+	struct buf text, cwd, input, paths; /* paths: a NUL behind each */
+	bool background, pty, close, dry_run;
+	unsigned short rows, cols;
+	uint64_t timeout_ns, wait_ns, max, at[SERVE_STREAMS];
+};
+/* Reads them, to be released after any result. -EINVAL with m->said: one is of
+ * another type, or the tool has none of that name. */
+int mcp_args_read(struct mcp_message *m, struct mcp_args *a);
+void mcp_args_release(struct mcp_args *a);
 
 /* The line of a refusal. */
 void mcp_error(struct buf *out, const struct rpc_token *id, int code,
@@ -107,8 +110,8 @@ void mcp_list(
 void mcp_progress(struct buf *out, const struct rpc_token *token, uint64_t n,
 	const char *message);
 
-/* The tools as a JSON array; the name of one. */
-extern const char mcp_tools[];
+/* The tools as an array; the name of one. */
+void mcp_put_tools(struct json *j);
 const char *mcp_tool_name(enum mcp_tool tool);
 
 #endif

@@ -21,7 +21,7 @@ struct part {
 
 /* How many of the bytes are whole characters: one that is cut at the end waits
  * for its rest. Bytes that are no character at all are passed on. */
-static size_t whole(const char *s, size_t n)
+static size_t whole_length(const char *s, size_t n)
 {
 	uint32_t cp;
 
@@ -48,7 +48,7 @@ static void take_part(const struct serve_command *c, enum serve_stream s,
 
 	p->text = BUF_INIT((size_t)MCP_INLINE_MAX + 256);
 	p->omitted = serve_copy(c, s, &at, rest ? max / 2 : max, &p->text);
-	kept = at < end || !c->ended ? whole(p->text.data, p->text.len)
+	kept = at < end || !c->ended ? whole_length(p->text.data, p->text.len)
 				     : p->text.len;
 	at -= p->text.len - kept;
 	p->text.len = kept;

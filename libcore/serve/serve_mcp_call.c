@@ -15,72 +15,15 @@
 #include "serve/serve_slip.h"
 #include "sys/sig.h"
 
-enum {
-	PROGRESS_NS = 1000000000,
-	TEXT_MAX = 1 << 20, /* of a command line, a directory, an input */
-	SIZE_MAX_ = 1000,   /* rows or columns */
-};
+enum { PROGRESS_NS = 1000000000 };
 
-/* The arguments of any tool. */
-struct args {
-	struct buf id, text, cwd, input, signal, paths;
-	size_t path_count;
-	bool background, pty, close, dry_run;
-	uint64_t timeout_ns, wait_ns, max, rows, cols, at[SERVE_STREAMS];
-};
-
-static void args_release(struct args *a)
-{
-	buf_release(&a->id);
-	buf_release(&a->text);
-	buf_release(&a->cwd);
-	buf_release(&a->input);
-	buf_release(&a->signal);
-	buf_release(&a->paths);
-}
-#define autoargs autoclean(args_release)
-
-static int read_args(struct mcp_message *m, struct args *a)
-{
-	int err = mcp_known(m);
-
-	a->id = BUF_INIT(SERVE_ID_SIZE);
-	a->text = a->input = BUF_INIT(TEXT_MAX);
-	a->cwd = BUF_INIT(4096);
-	a->signal = BUF_INIT(16);
-	a->paths = BUF_INIT(65536);
-	a->max = MCP_INLINE;
-	a->at[SERVE_OUT] = a->at[SERVE_ERR] = UINT64_MAX;
-	if (err || (err = mcp_text(m, "id", &a->id)) ||
-		(err = mcp_text(m, "text", &a->text)) ||
-		(err = mcp_text(m, "cwd", &a->cwd)) ||
-		(err = mcp_text(m, "input", &a->input)) ||
-		(err = mcp_text(m, "signal", &a->signal)) ||
-		(err = mcp_truth(m, "background", &a->background)) ||
-		(err = mcp_truth(m, "pty", &a->pty)) ||
-		(err = mcp_truth(m, "close", &a->close)) ||
-		(err = mcp_truth(m, "dry_run", &a->dry_run)) ||
-		(err = mcp_texts(m, "paths", &a->paths, &a->path_count)) ||
-		(err = mcp_seconds(m, "timeout", &a->timeout_ns)) ||
-		(err = mcp_seconds(m, "wait", &a->wait_ns)) ||
-		(err = mcp_number(m, "max", MCP_INLINE_MAX, &a->max)) ||
-		(err = mcp_number(m, "rows", SIZE_MAX_, &a->rows)) ||
-		(err = mcp_number(m, "cols", SIZE_MAX_, &a->cols)) ||
-		(err = mcp_number(m, "stdout_cursor", INT64_MAX,
-			 &a->at[SERVE_OUT])))
-		return err;
-	return mcp_number(m, "stderr_cursor", INT64_MAX, &a->at[SERVE_ERR]);
-}
+#define autoargs autoclean(mcp_args_release)
 
 void mcp_call_drop(struct mcp_call *call)
 {
 	struct mcp_link *l = call->link;
 
-	for (struct mcp_call **at = &l->first; *at; at = &(*at)->next)
-		if (*at == call) {
-			*at = call->next;
-			break;
-		}
+	LIST_DROP(l->first, call);
 	l->calls--;
 	serve_detach(&call->reader);
 	serve_timer_stop(&l->engine->loop, &call->tick);
@@ -169,7 +112,7 @@ static void tick_due(struct serve_timer *t)
 /* A call that waits for c. NULL: too many do. */
 static struct mcp_call *call_wait(struct mcp_link *l,
 	const struct mcp_message *m, struct serve_command *c,
-	const struct args *a)
+	const struct mcp_args *a)
 {
 	struct mcp_call *call = l->calls < MCP_WAITING_MAX
 		? calloc(1, sizeof *call)
@@ -203,13 +146,13 @@ static struct mcp_call *call_wait(struct mcp_link *l,
 }
 
 static void answer_now(struct mcp_link *l, const struct mcp_message *m,
-	struct serve_command *c, struct args *a)
+	struct serve_command *c, struct mcp_args *a)
 {
 	mcp_answer_command(l, &m->id, m->modern, c, a->at, (size_t)a->max);
 }
 
 /* The same call again: its command has been started, and asks. */
-static void do_again(struct mcp_link *l, struct mcp_message *m, struct args *a)
+static void do_again(struct mcp_link *l, struct mcp_message *m, struct mcp_args *a)
 {
 	struct serve_command *c = serve_find(l->engine, m->state);
 	autofd int dir = -1;
@@ -229,7 +172,7 @@ static void do_again(struct mcp_link *l, struct mcp_message *m, struct args *a)
 		answer_now(l, m, c, a);
 }
 
-static void do_run(struct mcp_link *l, struct mcp_message *m, struct args *a)
+static void do_run(struct mcp_link *l, struct mcp_message *m, struct mcp_args *a)
 {
 	char *argv[] = {(char[]){"sh"}, (char[]){"-c"}, NULL, NULL};
 	struct serve_spec spec = {
@@ -273,7 +216,7 @@ static void do_run(struct mcp_link *l, struct mcp_message *m, struct args *a)
 }
 
 static void do_read(struct mcp_link *l, struct mcp_message *m,
-	struct serve_command *c, struct args *a)
+	struct serve_command *c, struct mcp_args *a)
 {
 	bool news = c->ended;
 
@@ -289,13 +232,13 @@ static void do_read(struct mcp_link *l, struct mcp_message *m,
 }
 
 static void do_write(struct mcp_link *l, struct mcp_message *m,
-	struct serve_command *c, struct args *a)
+	struct serve_command *c, struct mcp_args *a)
 {
 	int err = 0;
 
 	if (a->rows || a->cols)
-		err = serve_resize(c, (unsigned short)(a->rows ? a->rows : 24),
-			(unsigned short)(a->cols ? a->cols : 80));
+		err = serve_resize(
+			c, a->rows ? a->rows : 24, a->cols ? a->cols : 80);
 	if (!err && a->text.len)
 		err = serve_write(c, a->text.data, a->text.len);
 	if (!err && a->close)
@@ -313,9 +256,9 @@ static void do_write(struct mcp_link *l, struct mcp_message *m,
 }
 
 static void do_signal(struct mcp_link *l, struct mcp_message *m,
-	struct serve_command *c, struct args *a)
+	struct serve_command *c, struct mcp_args *a)
 {
-	int sig = a->signal.len ? sig_number(buf_str(&a->signal)) : SIGTERM;
+	int sig = a->signal[0] ? sig_number(a->signal) : SIGTERM;
 
 	if (sig < 0)
 		mcp_answer_wrong(l, m, "signal: there is no such signal", "");
@@ -328,18 +271,17 @@ static void do_signal(struct mcp_link *l, struct mcp_message *m,
 /* What a command changed, or that taken back: by the applet, which is no command
  * of the session's. */
 static void do_undo(struct mcp_link *l, struct mcp_message *m,
-	struct serve_command *of, struct args *a)
+	struct serve_command *of, struct mcp_args *a)
 {
 	static const char show[] = "undo\0show\0--json\0--\0";
 	static const char back[] = "undo\0--json\0";
 	autobuf struct buf words = BUF_INIT(1 << 17);
-	autofree char **argv = calloc(a->path_count + 8, sizeof *argv);
-	struct serve_spec spec = {.session = l->session, .argv = argv,
-		.env = l->env, .text = "undo", .own = true};
+	autofree char **argv = NULL;
+	struct serve_spec spec = {.session = l->session, .env = l->env,
+		.text = "undo", .own = true};
 	struct serve_command *c;
 	struct mcp_call *call;
-	struct diag d = {0};
-	size_t n = 0;
+	struct diag d = {.text = "too much at once"};
 
 	if (!of->report.journal) {
 		mcp_answer_wrong(l, m, of->ended ? "nothing is journaled of it"
@@ -358,13 +300,10 @@ static void do_undo(struct mcp_link *l, struct mcp_message *m,
 		buf_addf(&words, "--%c", 0);
 	buf_addf(&words, "%ju%c", (uintmax_t)of->report.journal, 0);
 	buf_add(&words, a->paths.data, a->paths.len);
-	for (char *at = words.data; argv && !words.err &&
-		at < words.data + words.len && n < a->path_count + 7;
-		at += strlen(at) + 1)
-		argv[n++] = at;
-	if (!n || l->calls >= MCP_WAITING_MAX ||
+	spec.argv = argv = args_argv(&words);
+	if (!argv || l->calls >= MCP_WAITING_MAX ||
 		serve_start(l->engine, &spec, &c, &d)) {
-		mcp_answer_wrong(l, m, d.text[0] ? d.text : "too much at once", "");
+		mcp_answer_wrong(l, m, d.text, "");
 		return;
 	}
 	call = call_wait(l, m, c, a);
@@ -374,10 +313,10 @@ static void do_undo(struct mcp_link *l, struct mcp_message *m,
 
 void mcp_do(struct mcp_link *l, struct mcp_message *m)
 {
-	autoargs struct args a = {0};
+	autoargs struct mcp_args a = {0};
 	struct serve_command *c = NULL;
 
-	if (read_args(m, &a)) {
+	if (mcp_args_read(m, &a)) {
 		mcp_answer_wrong(l, m, m->said, "");
 		return;
 	}
@@ -389,7 +328,7 @@ void mcp_do(struct mcp_link *l, struct mcp_message *m)
 		mcp_answer_commands(l, m);
 		return;
 	}
-	c = serve_find(l->engine, buf_str(&a.id));
+	c = serve_find(l->engine, a.id);
 	if (!c || c->orphan || c->own)
 		mcp_answer_wrong(l, m, "there is no such command",
 			"list names them all");

@@ -13,8 +13,6 @@ struct serve_server;
 enum {
 	MCP_WAITING_MAX = 256,     /* calls that are not answered yet */
 	MCP_OUT_MAX = 64 << 20,    /* answers that were not read yet */
-	MCP_INLINE = 32 << 10,     /* bytes of a stream in an answer */
-	MCP_INLINE_MAX = 1 << 20,
 };
 
 struct mcp_link {

@@ -30,11 +30,7 @@ static void post_free(struct mcp_post *p)
 {
 	struct serve_server *s = p->conn->server;
 
-	for (struct mcp_post **at = &s->posts; *at; at = &(*at)->next)
-		if (*at == p) {
-			*at = p->next;
-			break;
-		}
+	LIST_DROP(s->posts, p);
 	mcp_link_release(&p->link);
 	serve_loop_bury(&s->engine->loop, &p->grave);
 }
@@ -106,8 +102,8 @@ static void answer_at_once(struct serve_conn *c, const struct http_request *r,
 	int status, const struct buf *answer)
 {
 	http_answer(&c->out, status,
-		status == 202 ? NULL : "application/json", answer->data,
-		status == 202 ? 0 : answer->len, r->keep);
+		status == 202 ? NULL : "application/json", "", answer->data,
+		answer->len, r->keep);
 	if (!r->keep)
 		c->state = CONN_LAST;
 }
@@ -150,12 +146,12 @@ static struct mcp_post *post_new(struct serve_conn *c, const char *session)
 	return p;
 }
 
-void post_open(struct serve_conn *c, const struct http_request *r,
-	const char *session, const char *body)
+void post_open(struct serve_conn *c, const struct api_ask *a)
 {
+	const struct http_request *r = a->r;
 	automcp struct mcp_message m = {.method = MCP_OTHER};
 	const size_t n = (size_t)r->length;
-	int err = mcp_read(&m, body, n, true);
+	int err = mcp_read(&m, a->body, n, true);
 	autobuf struct buf wrong = BUF_INIT(4096);
 	struct mcp_post *p;
 
@@ -170,12 +166,12 @@ void post_open(struct serve_conn *c, const struct http_request *r,
 		answer_at_once(c, r, 202, &wrong);
 		return;
 	}
-	p = post_new(c, session);
+	p = post_new(c, a->id);
 	if (!p) {
 		conn_refuse(c, r, 503, "no room for a request");
 		return;
 	}
-	mcp_link_line(&p->link, body, n);
+	mcp_link_line(&p->link, a->body, n);
 	if (!p->link.calls) {
 		answer_at_once(c, r, status_of(&m, err), &p->link.answers);
 		post_free(p);

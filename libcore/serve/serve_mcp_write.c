@@ -7,13 +7,13 @@
 
 enum { LIST_TTL_MS = 3600000 };
 
-static const char about[] =
+static const char about_server[] =
 	"Commands run through wardbox: each is decided by a policy, confined by"
 	" the kernel and recorded. A denial says its rule and what to do instead:"
 	" follow that, do not try to get round it.";
 
 /* The versions that begin with `initialize`, the newest first. */
-static const char legacy[] =
+static const char legacy_versions[] =
 	"2025-11-25\0" "2025-06-18\0" "2025-03-26\0" "2024-11-05\0";
 
 static void open_line(struct json *j, const struct rpc_token *id)
@@ -46,8 +46,8 @@ static void put_versions(struct json *j, const char *key)
 {
 	json_put_open(j, key, '[');
 	json_str(j, "2026-07-28");
-	for (size_t i = 0; *str_nth(legacy, i); i++)
-		json_str(j, str_nth(legacy, i));
+	for (size_t i = 0; *str_nth(legacy_versions, i); i++)
+		json_str(j, str_nth(legacy_versions, i));
 	json_close(j);
 }
 
@@ -101,13 +101,13 @@ void mcp_initialize(
 	struct buf *out, const struct mcp_message *m, const char *version)
 {
 	struct json j = JSON_INIT(out);
-	bool known = m->version[0] && str_index(legacy, m->version) >= 0;
+	bool known = m->version[0] && str_index(legacy_versions, m->version) >= 0;
 
 	mcp_begin(&j, &m->id, false, version);
-	json_put_str(&j, "protocolVersion", known ? m->version : legacy);
+	json_put_str(&j, "protocolVersion", known ? m->version : legacy_versions);
 	put_tools(&j);
 	put_server(&j, "serverInfo", version);
-	json_put_str(&j, "instructions", about);
+	json_put_str(&j, "instructions", about_server);
 	rpc_end(&j);
 }
 
@@ -126,7 +126,7 @@ void mcp_discover(
 	mcp_begin(&j, &m->id, true, version);
 	put_versions(&j, "supportedVersions");
 	put_tools(&j);
-	json_put_str(&j, "instructions", about);
+	json_put_str(&j, "instructions", about_server);
 	put_cache(&j);
 	rpc_end(&j);
 }
@@ -138,7 +138,7 @@ void mcp_list(
 
 	mcp_begin(&j, &m->id, m->modern, version);
 	json_key(&j, "tools");
-	json_raw(&j, mcp_tools, strlen(mcp_tools));
+	mcp_put_tools(&j);
 	if (m->modern)
 		put_cache(&j);
 	rpc_end(&j);

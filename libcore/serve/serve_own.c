@@ -35,20 +35,12 @@ void own_open(struct serve_conn *c, const struct http_request *r,
 		.text = "page", .own = true};
 	struct serve_command *command;
 	struct diag d = {0};
-	size_t count = 0;
 
-	for (size_t i = 0; i < words->len; i++)
-		count += !words->data[i];
-	argv = calloc(count + 1, sizeof *argv);
-	if (words->err || !argv) {
+	spec.argv = argv = args_argv(words);
+	if (!argv) {
 		conn_refuse(c, r, 400, "too long");
 		return;
 	}
-	for (size_t i = 0, at = 0; i < count; i++) {
-		argv[i] = words->data + at;
-		at += strlen(argv[i]) + 1;
-	}
-	spec.argv = argv;
 	if (own_count(c->server->engine) >= OWN_MAX ||
 		serve_start(c->server->engine, &spec, &command, &d)) {
 		conn_refuse(c, r, 503, d.text[0] ? d.text : "too much at once");

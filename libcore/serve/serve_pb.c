@@ -78,7 +78,7 @@ const char *pb_text(const struct pb_field *f, size_t *n)
 	return text;
 }
 
-static size_t varint(unsigned char bytes[static VARINT_MAX], uint64_t value)
+static size_t varint_bytes(unsigned char bytes[static VARINT_MAX], uint64_t value)
 {
 	size_t n = 0;
 
@@ -92,7 +92,7 @@ static void add_varint(struct buf *out, uint64_t value)
 {
 	unsigned char bytes[VARINT_MAX];
 
-	buf_add(out, bytes, varint(bytes, value));
+	buf_add(out, bytes, varint_bytes(bytes, value));
 }
 
 void pb_put(struct buf *out, uint32_t number, uint64_t value)
@@ -113,7 +113,7 @@ size_t pb_head_size(uint32_t number, size_t n)
 {
 	unsigned char bytes[VARINT_MAX];
 
-	return varint(bytes, (uint64_t)number << 3) + varint(bytes, n);
+	return varint_bytes(bytes, (uint64_t)number << 3) + varint_bytes(bytes, n);
 }
 
 void pb_put_bytes(struct buf *out, uint32_t number, const void *bytes, size_t n)

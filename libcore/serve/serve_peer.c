@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/str.h"
-#include "serve/serve_mcp_link.h"
+#include "serve/serve_mcp_in.h"
 
 struct serve_peer {
 	struct serve_grave grave;
@@ -22,17 +22,14 @@ struct serve_peer {
 	struct serve_peer *next;
 	struct mcp_stdio mcp;
 	char session[SESSION_ID_MAX + 1];
+	struct serve_who who;
 };
 
 static void peer_free(struct serve_peer *p)
 {
 	struct serve_server *s = p->server;
 
-	for (struct serve_peer **at = &s->peers; *at; at = &(*at)->next)
-		if (*at == p) {
-			*at = p->next;
-			break;
-		}
+	LIST_DROP(s->peers, p);
 	mcp_stdio_close(&p->mcp);
 	close(p->mcp.lines.in);
 	close(p->mcp.lines.out);
@@ -50,7 +47,20 @@ void peers_close(struct serve_server *s)
 		peer_free(s->peers);
 }
 
-/* The connection's own descriptor goes with it; each of these is waited for. */
+void peers_check_keys(struct serve_server *s, const struct serve_keys *keys)
+{
+	for (struct serve_peer *p = s->peers, *next; p; p = next) {
+		next = p->next;
+		if (server_knows(s, keys, &p->who))
+			continue;
+		while (p->mcp.link.first)
+			mcp_cancel(&p->mcp.link, &p->mcp.link.first->id);
+		peer_free(p);
+	}
+}
+
+/* Reading and writing have a copy of the descriptor each: the connection closes its
+ * own, and the loop waits for a descriptor once. */
 static struct serve_peer *peer_new(struct serve_conn *c, const char *session)
 {
 	struct serve_peer *p = calloc(1, sizeof *p);
@@ -58,6 +68,7 @@ static struct serve_peer *peer_new(struct serve_conn *c, const char *session)
 	if (!p)
 		return NULL;
 	p->server = c->server;
+	p->who = c->who;
 	(void)str_copy(p->session, sizeof p->session, session);
 	p->mcp.link = (struct mcp_link){
 		.engine = c->server->engine,
@@ -77,9 +88,9 @@ static struct serve_peer *peer_new(struct serve_conn *c, const char *session)
 	return p;
 }
 
-void peer_open(struct serve_conn *c, const struct http_request *r,
-	const char *session)
+void peer_open(struct serve_conn *c, const struct api_ask *a)
 {
+	const struct http_request *r = a->r;
 	static const char answer[] = "HTTP/1.1 101 Switching Protocols\r\n"
 		"Upgrade: mcp\r\nConnection: Upgrade\r\n\r\n";
 	struct serve_peer *p;
@@ -98,7 +109,7 @@ void peer_open(struct serve_conn *c, const struct http_request *r,
 		conn_refuse(c, r, 400, "the upgrade stands alone");
 		return;
 	}
-	p = peer_new(c, session);
+	p = peer_new(c, a->id);
 	if (!p || mcp_stdio_open(&p->mcp) || p->mcp.lines.out < 0 ||
 		send(c->watch.fd, answer, sizeof answer - 1,
 			MSG_NOSIGNAL | MSG_DONTWAIT) != sizeof answer - 1) {

@@ -6,77 +6,64 @@
 #include <errno.h>
 
 #include "base/json_read.h"
-#include "base/num.h"
 #include "base/str.h"
+#include "serve/serve_args.h"
 
-static void read_text(const struct json_doc *doc, uint32_t node,
-	const char *key, char *to, size_t size)
+enum { WHOLE = 1, USAGE = 2, FAILURE = 4 };
+
+#define ROW(name, kind, member, max, of)                                       \
+	{name, kind, offsetof(struct serve_report, member), max, of, 0, NULL}
+#define TEXT(name, member, of)                                                 \
+	ROW(name, ARG_TEXT, member, sizeof ((struct serve_report *)0)->member, of)
+static const struct arg report_members[] = {
+	ROW("ran", ARG_TRUTH, ran, 0, WHOLE),
+	ROW("timed_out", ARG_TRUTH, timed_out, 0, WHOLE),
+	ROW("exit_code", ARG_INT, code, 255, WHOLE),
+	ROW("signal", ARG_INT, signal, 127, WHOLE),
+	ROW("journal", ARG_NUMBER, journal, INT64_MAX, WHOLE),
+	ROW("duration_ms", ARG_NUMBER, duration_ms, INT64_MAX, WHOLE),
+	TEXT("decision", decision, WHOLE),
+	TEXT("profile", profile, WHOLE),
+	TEXT("policy_rule_matched", rule, WHOLE),
+	TEXT("correlation_id", correlation, WHOLE),
+	ROW("cpu_ms", ARG_NUMBER, cpu_ms, INT64_MAX, USAGE),
+	ROW("memory_peak_bytes", ARG_NUMBER, memory, INT64_MAX, USAGE),
+	TEXT("message", message, FAILURE),
+	TEXT("hint", hint, FAILURE),
+};
+
+/* What is no such member stays empty. */
+static void read_members(struct serve_report *r, const struct json_doc *doc,
+	uint32_t node, unsigned of)
 {
-	struct buf b = BUF_FIXED((char[1024]){0});
-	uint32_t value = json_find(doc, node, key);
+	char said[ARGS_SAID];
 
-	to[0] = '\0';
-	if (value && json_type(doc, value) == JSON_STRING &&
-		json_text(doc, value, &b) == 0)
-		(void)str_copy(to, size, buf_str(&b));
-}
-
-static int64_t read_number(
-	const struct json_doc *doc, uint32_t node, const char *key)
-{
-	uint32_t value = json_find(doc, node, key);
-	char digits[24];
-	struct buf b = BUF_FIXED(digits);
-	int64_t n = 0;
-
-	if (!value || json_type(doc, value) != JSON_NUMBER)
-		return 0;
-	buf_add(&b, doc->text + doc->node[value].at, doc->node[value].len);
-	return num_i64(buf_str(&b), INT64_MIN, INT64_MAX, &n) ? 0 : n;
-}
-
-static bool read_truth(
-	const struct json_doc *doc, uint32_t node, const char *key)
-{
-	uint32_t value = json_find(doc, node, key);
-
-	return value && json_type(doc, value) == JSON_TRUE;
+	(void)args_read(report_members, ARRAY_SIZE(report_members), of, doc,
+		node, r, said);
 }
 
 int serve_report_read(struct serve_report *r, char question[static 16],
 	const char *text, size_t n)
 {
+	static const struct arg asks = {"question", ARG_TEXT, 0, 16, 0, 0, NULL};
 	autojson struct json_doc doc = {0};
+	char said[ARGS_SAID];
 	uint32_t usage, error;
 
 	if (json_read(&doc, text, n, NULL) ||
 		json_type(&doc, 0) != JSON_OBJECT)
 		return -EINVAL;
-	read_text(&doc, 0, "question", question, 16);
+	question[0] = '\0';
+	(void)args_read(&asks, 1, 0, &doc, 0, question, said);
 	if (json_find(&doc, 0, "question"))
 		return 0;
-	*r = (struct serve_report){.there = true};
-	r->ran = read_truth(&doc, 0, "ran");
-	r->timed_out = read_truth(&doc, 0, "timed_out");
-	r->code = (int)(read_number(&doc, 0, "exit_code") & 255);
-	r->signal = (int)(read_number(&doc, 0, "signal") & 127);
-	r->journal = (uint64_t)read_number(&doc, 0, "journal");
-	r->duration_ms = (uint64_t)read_number(&doc, 0, "duration_ms");
-	read_text(&doc, 0, "decision", r->decision, sizeof r->decision);
-	read_text(&doc, 0, "profile", r->profile, sizeof r->profile);
-	read_text(&doc, 0, "policy_rule_matched", r->rule, sizeof r->rule);
-	read_text(&doc, 0, "correlation_id", r->correlation,
-		sizeof r->correlation);
 	usage = json_find(&doc, 0, "resource_usage");
-	if (usage) {
-		r->cpu_ms = (uint64_t)read_number(&doc, usage, "cpu_ms");
-		r->memory = (uint64_t)read_number(
-			&doc, usage, "memory_peak_bytes");
-	}
 	error = json_find(&doc, 0, "error");
-	if (error) {
-		read_text(&doc, error, "message", r->message, sizeof r->message);
-		read_text(&doc, error, "hint", r->hint, sizeof r->hint);
-	}
+	*r = (struct serve_report){.there = true};
+	read_members(r, &doc, 0, WHOLE);
+	if (usage)
+		read_members(r, &doc, usage, USAGE);
+	if (error)
+		read_members(r, &doc, error, FAILURE);
 	return 0;
 }

@@ -3,10 +3,7 @@
  */
 #include "serve/serve_rpc.h"
 
-#include <errno.h>
 #include <string.h>
-
-#include "base/num.h"
 
 uint32_t rpc_member(const struct json_doc *doc, uint32_t node, const char *key)
 {
@@ -44,29 +41,6 @@ bool rpc_string(
 	}
 	buf_str(&b);
 	return true;
-}
-
-int rpc_truth(const struct json_doc *doc, uint32_t node, bool *value)
-{
-	enum json_type type = type_of(doc, node);
-
-	if (type != JSON_TRUE && type != JSON_FALSE)
-		return -EINVAL;
-	*value = type == JSON_TRUE;
-	return 0;
-}
-
-int rpc_number(const struct json_doc *doc, uint32_t node, uint64_t max,
-	uint64_t *value)
-{
-	const struct json_node *n = &doc->node[node];
-	char text[32];
-	struct buf b = BUF_FIXED(text);
-
-	if (type_of(doc, node) != JSON_NUMBER)
-		return -EINVAL;
-	buf_add(&b, doc->text + n->at, n->len);
-	return num_u64(buf_str(&b), 0, max, value) ? -EINVAL : 0;
 }
 
 void rpc_put_token(struct json *j, const char *key, const struct rpc_token *t)

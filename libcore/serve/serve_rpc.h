@@ -40,10 +40,6 @@ bool rpc_token(const struct json_doc *doc, uint32_t node, struct rpc_token *t);
 /* A string that fits; to is "" when it is none. */
 bool rpc_string(
 	const struct json_doc *doc, uint32_t node, char *to, size_t size);
-/* 0 with *value, or -EINVAL: neither true nor false; no number up to max. */
-int rpc_truth(const struct json_doc *doc, uint32_t node, bool *value);
-int rpc_number(const struct json_doc *doc, uint32_t node, uint64_t max,
-	uint64_t *value);
 
 /* The token, null where there is none. */
 void rpc_put_token(struct json *j, const char *key, const struct rpc_token *t);

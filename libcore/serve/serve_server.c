@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -20,7 +19,6 @@
 #include "base/kconfig.h"
 #include "base/num.h"
 #include "base/str.h"
-#include "sys/file.h"
 
 enum { BACKLOG = 1024 };
 
@@ -37,16 +35,37 @@ static bool uid_may(const struct serve_server *s, int fd)
 	return false;
 }
 
-/* The oldest that has not said who it is makes room; sealed: for one with TLS. */
-static void drop_silent(struct serve_server *s, bool sealed)
+static bool is_kind(const struct serve_conn *c, enum conn_kind kind)
+{
+	if (c->who.roles)
+		return false;
+	if (kind == CONN_PAGED)
+		return c->paged;
+	return (c->state == CONN_HTTP || c->state == CONN_H2) &&
+		(kind == CONN_ANY || c->dear);
+}
+
+void conn_drop(struct serve_server *s, enum conn_kind kind)
 {
 	struct serve_conn *c = s->last;
 
-	while (c && ((c->state != CONN_HTTP && c->state != CONN_H2) ||
-			   c->who.roles || (sealed && !c->tls)))
+	while (c && !is_kind(c, kind))
 		c = c->prev;
 	if (c)
 		conn_close(c);
+}
+
+bool conn_dear(struct serve_conn *c)
+{
+	struct serve_server *s = c->server;
+
+	if (c->dear)
+		return true;
+	if (s->dear >= CONN_DEAR_MAX)
+		conn_drop(s, CONN_DEAR);
+	c->dear = s->dear < CONN_DEAR_MAX;
+	s->dear += c->dear;
+	return c->dear;
 }
 
 static void conn_ready(struct serve_watch *w, uint32_t events);
@@ -63,7 +82,7 @@ static void conn_new(const struct serve_listener *l, int fd)
 		close(fd);
 		return;
 	}
-	/* A key's echo is not to wait for what comes next. */
+	/* The echo of a key is sent at once. */
 	if (!l->local)
 		(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
 	c->server = s;
@@ -96,7 +115,7 @@ static void listener_ready(struct serve_watch *w, uint32_t events)
 		int fd = accept4(w->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
 		if (fd < 0 && (errno == EMFILE || errno == ENFILE)) {
-			drop_silent(s, false);
+			conn_drop(s, CONN_ANY);
 			continue;
 		}
 		if (fd < 0)
@@ -106,7 +125,7 @@ static void listener_ready(struct serve_watch *w, uint32_t events)
 			continue;
 		}
 		if (s->count >= s->max)
-			drop_silent(s, false);
+			conn_drop(s, CONN_ANY);
 		if (s->count >= s->max) {
 			close(fd);
 			continue;
@@ -138,12 +157,12 @@ void conn_close(struct serve_conn *c)
 	*(c->next ? &c->next->prev : &s->last) = c->prev;
 	s->count--;
 	s->refused -= c->refused;
-	if (IS_ENABLED(CONFIG_SERVE_TLS) && c->tls) {
-		s->sealed--;
+	s->dear -= c->dear;
+	s->paged -= c->paged;
+	if (IS_ENABLED(CONFIG_SERVE_TLS) && c->tls)
 		tls_free(c->tls);
-	}
 	fd = c->watch.fd;
-	/* A copy of it may live on, which the kernel would still tell of. */
+	/* A copy of the descriptor may live on, and the kernel would report that. */
 	serve_watch_stop(&s->engine->loop, &c->watch);
 	close(fd);
 	serve_timer_stop(&s->engine->loop, &c->timer);
@@ -154,7 +173,7 @@ void conn_close(struct serve_conn *c)
 	serve_loop_bury(&s->engine->loop, &c->grave);
 }
 
-/* As recv() and send(), with -errno. */
+/* recv() and send() of the connection, with -errno. */
 static ssize_t conn_recv(struct serve_conn *c, void *to, size_t n)
 {
 	ssize_t got;
@@ -181,25 +200,26 @@ static bool conn_waits(const struct serve_conn *c)
 	return IS_ENABLED(CONFIG_SERVE_TLS) && c->tls && tls_waits(c->tls);
 }
 
-/* With TLS it begins only now, because those who say nothing are to cost nothing. */
+/* TLS begins with the first byte, because a silent peer is to cost nothing. */
 static int conn_seal(struct serve_conn *c)
 {
-	struct serve_server *s = c->server;
-
 	if (!IS_ENABLED(CONFIG_SERVE_TLS) || !c->sealed || c->tls)
 		return 0;
-	if (s->sealed >= CONN_SEALED_MAX)
-		drop_silent(s, true);
-	if (s->sealed < CONN_SEALED_MAX)
-		c->tls = tls_accept(s->tls);
-	s->sealed += !!c->tls;
+	if (conn_dear(c))
+		c->tls = tls_accept(c->server->tls);
 	return c->tls ? 0 : -ENOMEM;
 }
 
-/* More of what is followed, as far as the peer takes it. */
+static void read_requests(struct serve_conn *c);
+
+/* What was written has gone: more of what is followed, or the next request. */
 static void conn_pump(struct serve_conn *c)
 {
-	if (c->state == CONN_SOCKET)
+	c->server->paged -= c->paged;
+	c->paged = false;
+	if (c->state == CONN_HTTP)
+		read_requests(c);
+	else if (c->state == CONN_SOCKET)
 		socket_pump(c);
 	else if (c->state == CONN_EVENTS)
 		events_pump(c);
@@ -209,15 +229,16 @@ static void conn_pump(struct serve_conn *c)
 		h2_pump(c);
 }
 
-/* What it says has to wait until what it was told has gone, or was read. */
+/* The peer is not read while its answers wait, or its command does not read. */
 static bool conn_full(struct serve_conn *c)
 {
 	return c->refused || socket_full(c) ||
-		(c->state == CONN_H2 && c->out.len >= CONN_OUT_ENOUGH);
+		((c->state == CONN_H2 || c->state == CONN_HTTP) &&
+			c->out.len >= CONN_OUT_ENOUGH);
 }
 
-/* The last word is written, and what the peer still sends would make the kernel
- * forget it: the peer's end is waited for. */
+/* All is written. The peer's end is waited for, because the kernel drops what is
+ * written and not read when bytes arrive at a closed socket. */
 static void conn_last(struct serve_conn *c)
 {
 	c->shut = true;
@@ -250,6 +271,8 @@ void conn_flush(struct serve_conn *c)
 		}
 		if (!c->out.len)
 			conn_pump(c);
+		if (c->watch.fd < 0)
+			return;
 	} while (c->out.len && n >= 0);
 	if (c->state == CONN_LAST && !c->out.len && !conn_waits(c) && !c->shut)
 		conn_last(c);
@@ -268,7 +291,7 @@ static void conn_changed(struct serve_reader *r)
 		conn_flush(c);
 }
 
-/* Does it begin with HTTP/2? 1; 0; -EAGAIN: more bytes tell. */
+/* Does the connection begin with HTTP/2? 1; 0; -EAGAIN: more bytes tell. */
 static int begins_h2(const struct serve_conn *c)
 {
 	static const char magic[] = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
@@ -283,7 +306,7 @@ static int begins_h2(const struct serve_conn *c)
 	return n == all ? 1 : -EAGAIN;
 }
 
-/* The requests that are whole. */
+/* The requests that are whole, as far as their answers are taken. */
 static void read_requests(struct serve_conn *c)
 {
 	int h2 = begins_h2(c);
@@ -293,7 +316,8 @@ static void read_requests(struct serve_conn *c)
 			conn_close(c);
 		return;
 	}
-	while (c->state == CONN_HTTP && !c->refused && c->watch.fd >= 0) {
+	while (c->state == CONN_HTTP && !c->refused && c->watch.fd >= 0 &&
+		c->out.len < CONN_OUT_ENOUGH) {
 		struct http_request r;
 		int head = http_read(&r, c->in.data, c->in.len);
 
@@ -347,7 +371,7 @@ static void conn_ready(struct serve_watch *w, uint32_t events)
 	}
 	if (c->watch.fd >= 0)
 		conn_flush(c);
-	/* What came while there was no room for its answers. */
+	/* Messages that came while there was no room for their answers. */
 	if (c->watch.fd >= 0 && c->codex && c->in.len && !socket_full(c)) {
 		socket_read(c);
 		conn_flush(c);
@@ -377,32 +401,10 @@ static void conn_due(struct serve_timer *t)
 		conn_close(c);
 		return;
 	}
-	/* A key that was revoked ends what it began. */
-	if (!server_roles(c->server, c->local, &c->who)) {
-		socket_close(c, WS_POLICY, "the key was revoked");
-		conn_flush(c);
-		return;
-	}
 	c->pong = false;
 	ws_frame_add(&c->out, WS_PING, "", 0, NULL);
 	serve_timer_set(l, t, CONN_PING_S * 1000000000ULL);
 	conn_flush(c);
-}
-
-unsigned server_roles(struct serve_server *s, bool local, struct serve_who *who)
-{
-	const struct serve_key *own =
-		serve_keys_find(s->owner, ARRAY_SIZE(s->owner), who->digest);
-	const struct serve_key *key = NULL;
-	autofree struct serve_keys *keys = malloc(sizeof *keys);
-
-	/* Read anew each time: a key that was revoked is none at once. */
-	if (keys && !serve_keys_load(s->dir, keys, NULL))
-		key = serve_keys_find(keys->key, keys->count, who->digest);
-	/* The owner's tokens are for this machine's own users. */
-	who->owner = own && local;
-	who->roles = who->owner ? own->roles : key ? key->roles : 0;
-	return who->roles;
 }
 
 int serve_listen(struct serve_server *s, int fd, enum serve_door door)
@@ -476,18 +478,7 @@ static int bind_port(const struct sockaddr *at, socklen_t size,
 	return fd_steal(&fd);
 }
 
-int serve_bind_loopback(unsigned port, struct diag *d)
-{
-	const struct sockaddr_in at = {.sin_family = AF_INET,
-		.sin_port = htons((uint16_t)port),
-		.sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-	char name[24];
-
-	return bind_port((const struct sockaddr *)&at, sizeof at,
-		BUF_PRINT(name, "127.0.0.1:%u", port), d);
-}
-
-int serve_bind_address(const char *text, struct diag *d)
+static int bind_address(const char *text, unsigned least, struct diag *d)
 {
 	struct sockaddr_in6 six = {.sin6_family = AF_INET6};
 	struct sockaddr_in four = {.sin_family = AF_INET};
@@ -495,7 +486,7 @@ int serve_bind_address(const char *text, struct diag *d)
 	unsigned port;
 
 	if (http_authority(text, host, sizeof host, port_text, sizeof port_text) ||
-		num_uint(port_text, 1, 65535, &port))
+		num_uint(port_text, least, 65535, &port))
 		return diag_fail(d, -EINVAL,
 			"'%s' is no ADDRESS:PORT or [ADDRESS]:PORT", text);
 	four.sin_port = six.sin6_port = htons((uint16_t)port);
@@ -504,6 +495,18 @@ int serve_bind_address(const char *text, struct diag *d)
 	if (inet_pton(AF_INET6, host, &six.sin6_addr) == 1)
 		return bind_port((struct sockaddr *)&six, sizeof six, text, d);
 	return diag_fail(d, -EINVAL, "'%s' is no address in numbers", host);
+}
+
+int serve_bind_address(const char *text, struct diag *d)
+{
+	return bind_address(text, 1, d);
+}
+
+int serve_bind_loopback(unsigned port, struct diag *d)
+{
+	char name[24];
+
+	return bind_address(BUF_PRINT(name, "127.0.0.1:%u", port), 0, d);
 }
 
 int serve_listen_given(struct serve_server *s, int fd, struct diag *d)
@@ -540,59 +543,4 @@ size_t serve_max(size_t files)
 	size_t most = files / 4 * 3;
 
 	return most < CONN_MAX ? most : CONN_MAX;
-}
-
-static const struct {
-	char name[12], role[8];
-} tokens[2] = {
-	{SERVE_TOKEN_RUN, "run"},
-	{SERVE_TOKEN_APPROVE, "approve"},
-};
-
-void serve_tokens_remove(const struct serve_server *s)
-{
-	for (int i = 0; i < 2; i++)
-		unlinkat(s->dir, tokens[i].name, 0);
-	if (s->bound)
-		unlinkat(s->dir, SERVE_SOCKET, 0);
-}
-
-/* For as long as this process lives. What was handed over tells nothing of another
- * server, which a supervisor may not know of. */
-static int lock_home(const struct serve_server *s, struct diag *d)
-{
-	int fd = openat(s->dir, "lock",
-		O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-
-	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB)) {
-		const int err = -errno;
-
-		cleanup_fd(&fd);
-		return err == -EWOULDBLOCK
-			? diag_fail(d, -EADDRINUSE,
-				  "another server of this user runs")
-			: diag_errno(d, err, "cannot lock the server's place");
-	}
-	return 0;
-}
-
-int serve_tokens_make(struct serve_server *s, struct diag *d)
-{
-	int locked = lock_home(s, d);
-
-	if (locked)
-		return locked;
-	for (int i = 0; i < 2; i++) {
-		char text[SERVE_KEY_SIZE];
-		int err = serve_key_make(text, s->owner[i].digest);
-
-		s->owner[i].roles = serve_role_of(tokens[i].role);
-		if (!err)
-			err = file_replace(s->dir, tokens[i].name, text,
-				strlen(text), 0600, false);
-		if (err)
-			return diag_errno(d, err, "cannot write %s",
-				tokens[i].name);
-	}
-	return 0;
 }

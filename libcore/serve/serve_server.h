@@ -2,34 +2,9 @@
  * SPDX-License-Identifier: MIT
  *
  * On a unix socket the peer's uid is one of ours and a token is presented; on a
- * port a key is: of the loopback, or of any address with TLS. What is served:
- *
- *	GET  /health, / and the page's files	without a token
- *	GET  /api/v1/me				view; what the key may do
- *	GET  /api/v1/commands			view
- *	GET  /api/v1/commands/ID		view
- *	GET  /api/v1/commands/ID/output		view; ?stream=2&offset=N&limit=N
- *	GET  /api/v1/commands/ID/events		view; server-sent events
- *	GET  /api/v1/commands/ID/changed	view; what is journaled; /diff
- *	GET  /api/v1/commands/ID/stream		view, or a ticket; for asciinema
- *	POST /api/v1/commands/ID/ticket		view; for one such stream
- *	POST /api/v1/sessions/ID/commands	run; as the message "start"
- *	POST /api/v1/commands/ID/input		run; the body; ?close=1
- *	POST /api/v1/commands/ID/signal		run; as "signal"
- *	POST /api/v1/commands/ID/resize		run; as "resize"
- *	DELETE /api/v1/commands/ID		run; ends and forgets it
- *	GET  /api/v1/sessions/ID/pty		run (view: to attach); a WebSocket
- *	GET  /api/v1/sessions/ID/codex		run; a WebSocket of codex's executor
- *	GET  /api/v1/sessions/ID/mcp		run; an upgrade to MCP's lines
- *	GET  /api/v1/namespaces/N/pods/ID/exec	run; as Kubernetes has it
- *	GET  /api/v1/log			view; ?session=&grep=&lines=N …
- *	GET  /api/v1/log/verify			view
- *	GET  /api/v1/log/N/cast			view; a recording
- *	POST /api/v1/sessions/ID/mcp, /mcp	run; a message of MCP's
- *	GET, POST /approve/SLIP		a question's page; see serve_slip.h
- *	GET  /api/v1/questions			view
- *	POST /api/v1/questions/ID		approve; {"answer": "yes"}
- *	POST /api/v1/stop			the owner, run
+ * port a key is: of the loopback, or of any address with TLS. What is served, and
+ * what each key may, stands in api_routes[] of serve_api.c; without a key come /health,
+ * the page's files and a question's page (serve_slip.h).
  */
 #ifndef WARDBOX_SERVE_SERVER_H
 #define WARDBOX_SERVE_SERVER_H
@@ -54,8 +29,17 @@ struct serve_listener {
 	bool sealed; /* spoken to by TLS */
 };
 
+/* Who asks, by what was presented. */
+struct serve_who {
+	unsigned roles; /* 0: nobody */
+	bool owner;     /* has one of the owner's tokens */
+	bool local;     /* on a unix socket */
+	unsigned char digest[SERVE_DIGEST]; /* of the key */
+};
+
 /* Good for one command's output, once. */
 struct serve_ticket {
+	struct serve_who who; /* whose it is */
 	unsigned char digest[SERVE_DIGEST];
 	char id[SERVE_ID_SIZE];
 	uint64_t until_ns; /* CLOCK_MONOTONIC */
@@ -80,6 +64,7 @@ struct serve_server {
 	/* The owner's tokens: for run and for approve. */
 	struct serve_key owner[2];
 	/* its own */
+	struct serve_watch keys; /* the directory of the file of keys */
 	struct serve_listener listeners[SERVE_LISTEN_MAX];
 	size_t listening;
 	struct serve_conn *first, *last; /* newest first */
@@ -88,7 +73,8 @@ struct serve_server {
 	struct mcp_post *posts;
 	size_t count, max;               /* connections */
 	size_t refused;                  /* wait to be told so */
-	size_t sealed;                   /* connections with TLS */
+	size_t dear;  /* connections with TLS or HTTP/2 */
+	size_t paged; /* that have not taken a file of the page yet */
 };
 
 /* Files of the server's directory. */
@@ -114,8 +100,10 @@ int serve_listen_given(struct serve_server *s, int fd, struct diag *d);
 /* How many connections so many descriptors are good for. */
 enum { SERVE_FILES = 16384 };
 size_t serve_max(size_t files);
-/* Makes the owner's tokens in s->dir, and takes them away. -EADDRINUSE: they are
- * another server's. */
+/* s->dir is this process's for as long as it lives. -EADDRINUSE: another server's. */
+int serve_lock(const struct serve_server *s, struct diag *d);
+/* Makes the owner's tokens in s->dir, and takes them away; from then on a key that is
+ * revoked ends what it began. */
 int serve_tokens_make(struct serve_server *s, struct diag *d);
 void serve_tokens_remove(const struct serve_server *s);
 

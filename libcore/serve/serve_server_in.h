@@ -31,14 +31,8 @@ enum {
 	CONN_LAST_S = 2, /* for the peer to go after the last word */
 	CONN_MAX = 12288,
 	CONN_REFUSED_MAX = 64, /* that wait for their 401 */
-	CONN_SEALED_MAX = 2048, /* with TLS, which takes 40 KB */
-};
-
-/* Who asks, by what was presented. */
-struct serve_who {
-	unsigned roles; /* 0: nobody */
-	bool owner;     /* has one of the owner's tokens */
-	unsigned char digest[SERVE_DIGEST]; /* of the key */
+	CONN_DEAR_MAX = 2048, /* with TLS or HTTP/2, which take 40 KB */
+	CONN_PAGED_MAX = 64,  /* that wait for a file of the page */
 };
 
 struct serve_conn {
@@ -51,7 +45,7 @@ struct serve_conn {
 	enum conn_state state;
 	struct tls *tls; /* of a sealed one, once it said something */
 	struct h2 *h2;   /* of CONN_H2, and then till the end */
-	bool local, sealed, refused, shut;
+	bool local, sealed, refused, shut, dear, paged;
 	bool admitted; /* the request whose body is still to come has a key */
 	bool pong;       /* there was one since the ping */
 	struct serve_who who; /* of the request, or the WebSocket's */
@@ -70,16 +64,25 @@ struct serve_conn {
 };
 
 void conn_close(struct serve_conn *c);
+/* Of those who have not said who they are the oldest of that kind makes room. */
+enum conn_kind { CONN_ANY, CONN_DEAR, CONN_PAGED };
+void conn_drop(struct serve_server *s, enum conn_kind kind);
+/* Counts it among those that take much memory; false: they are too many. */
+bool conn_dear(struct serve_conn *c);
 /* Writes what is there; closes where that was all. */
 void conn_flush(struct serve_conn *c);
+/* Answers with what j has written, whose open ends are closed; NULL: with nothing. */
 void conn_answer(struct serve_conn *c, const struct http_request *r, int status,
-	const struct buf *json);
+	struct json *j);
 /* {"error": why} */
 void conn_refuse(struct serve_conn *c, const struct http_request *r, int status,
 	const char *why);
 
-/* Fills in the roles that a key has, and whether it is the owner's; 0: none. */
-unsigned server_roles(struct serve_server *s, bool local, struct serve_who *who);
+/* Fills in the roles that a key has now, and whether it is the owner's; 0: none. */
+unsigned server_roles(const struct serve_server *s, struct serve_who *who);
+/* Is it one of the keys still? */
+bool server_knows(const struct serve_server *s, const struct serve_keys *keys,
+	const struct serve_who *who);
 /* May the asker of a request go on? 0; 403; 429: too many wrong keys; 401: no key, or
  * a wrong one, which is told API_REFUSED_NS later and counts in s->refused till then. */
 int api_judge(const struct serve_conn *c, const struct http_request *r,
@@ -92,6 +95,13 @@ bool api_admit(struct serve_conn *c, const struct http_request *r);
 /* Does what a whole request asks for. */
 void api_request(struct serve_conn *c, const struct http_request *r,
 	const char *body);
+/* A request behind /api/v1/, whose key may ask for it. */
+struct api_ask {
+	const struct http_request *r;
+	const char *body;
+	char id[SESSION_ID_MAX + 1]; /* what its path names */
+	struct serve_command *command; /* of commands/ID */
+};
 /* Starts the command that a message asks for. */
 int api_start(struct serve_server *s, const struct serve_who *who,
 	const char *session, struct wire *w, struct serve_command **out,
@@ -124,27 +134,28 @@ bool api_host(const struct serve_conn *c, const char *host);
 
 /* The page and its files, which need no key; false: it is none of them. */
 bool web_file(struct serve_conn *c, const struct http_request *r);
-/* What stands behind /api/v1/ and concerns no command; false: not done here. */
-bool web_request(struct serve_conn *c, const struct http_request *r,
-	const char *at);
-/* "what" behind a command's id; false: not done here. */
-bool web_command(struct serve_conn *c, const struct http_request *r,
-	struct serve_command *of, const char *what);
+/* Who the key is; the log, its state, a recording of it; what a command changed. */
+void web_me(struct serve_conn *c, const struct api_ask *a);
+void web_log(struct serve_conn *c, const struct api_ask *a);
+void web_verify(struct serve_conn *c, const struct api_ask *a);
+void web_cast(struct serve_conn *c, const struct api_ask *a);
+void web_changed(struct serve_conn *c, const struct api_ask *a);
+void web_diff(struct serve_conn *c, const struct api_ask *a);
 /* Answers with what the applet prints whose words these are, a NUL behind each. */
 void own_open(struct serve_conn *c, const struct http_request *r,
 	const char *type, struct buf *words);
 void own_pump(struct serve_conn *c);
 /* A command for asciinema's player. */
-void cast_open(struct serve_conn *c, const struct http_request *r,
-	struct serve_command *of);
+void cast_open(struct serve_conn *c, const struct api_ask *a);
 /* true: that was all. */
 bool cast_pump(struct serve_conn *c);
-void ticket_make(struct serve_conn *c, const struct http_request *r,
-	const struct serve_command *of);
-/* Is it asked with a ticket that is good for it? The ticket is used up then. */
-bool ticket_take(struct serve_server *s, const struct http_request *r);
+void ticket_make(struct serve_conn *c, const struct api_ask *a);
+/* Is it asked with a ticket that is good for it? The ticket is used up then, and who
+ * asks may view what its maker may. */
+bool ticket_take(struct serve_server *s, const struct http_request *r,
+	struct serve_who *who);
 /* A command by Kubernetes' channels. */
-void kube_open(struct serve_conn *c, const struct http_request *r);
+void kube_open(struct serve_conn *c, const struct api_ask *a);
 /* Bytes of another channel than 0. */
 void kube_take(struct serve_conn *c, bool first, const char *bytes, size_t n);
 void kube_say_exit(struct serve_conn *c, const struct serve_command *of);
@@ -152,8 +163,7 @@ void kube_say_exit(struct serve_conn *c, const struct serve_command *of);
 /* The WebSocket of a terminal; and the answer to a handshake alone, with the protocol
  * that was chosen ("": none) and text messages of at most max: false, it was
  * refused. */
-void socket_open(struct serve_conn *c, const struct http_request *r,
-	const char *session);
+void socket_open(struct serve_conn *c, const struct api_ask *a);
 bool socket_begin(struct serve_conn *c, const struct http_request *r,
 	const char *protocol, size_t max);
 void socket_read(struct serve_conn *c);
@@ -162,12 +172,13 @@ bool socket_full(struct serve_conn *c);
 void socket_pump(struct serve_conn *c);
 void socket_close(struct serve_conn *c, enum ws_code code, const char *why);
 /* A client of MCP. */
-void peer_open(struct serve_conn *c, const struct http_request *r,
-	const char *session);
+void peer_open(struct serve_conn *c, const struct api_ask *a);
 void peers_close(struct serve_server *s);
+/* Those whose key is none any more end. */
+void peers_check_keys(struct serve_server *s, const struct serve_keys *keys);
+void h2_check_keys(struct serve_conn *c, const struct serve_keys *keys);
 /* A message of MCP's, and its answer. */
-void post_open(struct serve_conn *c, const struct http_request *r,
-	const char *session, const char *body);
+void post_open(struct serve_conn *c, const struct api_ask *a);
 void post_close(struct serve_conn *c);
 /* A question's page; may its form's rest come? */
 void slip_request(struct serve_conn *c, const struct http_request *r,
@@ -176,14 +187,13 @@ bool slip_admit(const struct serve_conn *c, const struct http_request *r);
 /* Are Host and Origin this server's? */
 bool api_is_ours(const struct serve_conn *c, const struct http_request *r);
 /* codex's executor protocol on a WebSocket. */
-void codex_open(struct serve_conn *c, const struct http_request *r,
-	const char *session);
+void codex_open(struct serve_conn *c, const struct api_ask *a);
 void codex_take(struct serve_conn *c, const char *text, size_t n);
 void codex_send(struct serve_conn *c);
 /* The client reads too little to be asked for more. */
 bool codex_full(const struct serve_conn *c);
 void codex_close(struct serve_conn *c);
-void events_open(struct serve_conn *c, struct serve_command *command);
+void events_open(struct serve_conn *c, const struct api_ask *a);
 void events_pump(struct serve_conn *c);
 
 /* HTTP/2, with SERVE_GRPC alone. false: out of memory. */
@@ -191,7 +201,7 @@ bool h2_open(struct serve_conn *c);
 void h2_close(struct serve_conn *c);
 void h2_read(struct serve_conn *c);
 void h2_pump(struct serve_conn *c);
-/* The connection's timer: who is silent goes, and keys that were revoked. */
+/* The connection's timer: who is silent goes. */
 void h2_due(struct serve_conn *c);
 
 #endif

@@ -16,7 +16,7 @@
 
 enum { ANSWER_MAX = 64 };
 
-static const char head[] = "<!doctype html><html lang=en><meta charset=utf-8>"
+static const char page_head[] = "<!doctype html><html lang=en><meta charset=utf-8>"
 	"<meta name=viewport content=\"width=device-width\">"
 	"<title>wardbox: a question</title><style>"
 	"body{font:16px sans-serif;margin:2em auto;max-width:44em;padding:0 1em;"
@@ -90,14 +90,11 @@ static void add_text(struct buf *out, const char *s, size_t n)
 /* Nothing of it is kept, loaded from elsewhere, framed or told to another site. */
 static void send_page(struct serve_conn *c, int status, const struct buf *page)
 {
-	buf_addf(&c->out, "HTTP/1.1 %d %s\r\nContent-Type: text/html; charset=utf-8"
-		"\r\nContent-Length: %zu\r\nCache-Control: no-store\r\n"
-		"Referrer-Policy: same-origin\r\nX-Content-Type-Options: nosniff\r\n"
+	http_answer(&c->out, status, "text/html; charset=utf-8",
+		"Referrer-Policy: same-origin\r\n"
 		"Content-Security-Policy: default-src 'none'; style-src"
 		" 'unsafe-inline'; form-action 'self'; frame-ancestors 'none';"
-		" base-uri 'none'\r\nConnection: close\r\n\r\n",
-		status, http_reason(status), page->len);
-	buf_add(&c->out, page->data, page->len);
+		" base-uri 'none'\r\n", page->data, page->len, false);
 	c->state = CONN_LAST;
 }
 
@@ -105,7 +102,7 @@ static void send_words(struct serve_conn *c, int status, const char *words)
 {
 	autobuf struct buf page = BUF_INIT(4096);
 
-	buf_addf(&page, "%s<h1>%s</h1>", head, words);
+	buf_addf(&page, "%s<h1>%s</h1>", page_head, words);
 	send_page(c, status, &page);
 }
 
@@ -116,13 +113,13 @@ static void show_question(struct serve_conn *c, const struct serve_command *of)
 	autojson struct json_doc doc = {0};
 	autofd int dir = approve_dir(false, NULL);
 
-	if (dir < 0 || approve_read(dir, of->question, &json, NULL) ||
+	if (dir < 0 || approve_read(dir, of->question, true, &json, NULL) ||
 		json_read(&doc, json.data, str_line(json.data, json.len),
 			NULL)) {
 		send_words(c, 404, "Nobody asks that any more");
 		return;
 	}
-	buf_addf(&page, "%s<h1>May this run?</h1><table>", head);
+	buf_addf(&page, "%s<h1>May this run?</h1><table>", page_head);
 	for (uint32_t key = json_first(&doc, 0); key; key = json_next(&doc, key)) {
 		autobuf struct buf text = BUF_INIT(1 << 20);
 		const struct json_node *n = &doc.node[key];

@@ -19,11 +19,11 @@ void socket_close(struct serve_conn *c, enum ws_code code, const char *why)
 {
 	ws_close_add(&c->out, code, why, NULL);
 	c->state = CONN_LAST;
-	/* It is written now or not at all: the peer may read no more. */
+	/* The last frame is given five seconds, because the peer may read no more. */
 	serve_timer_set(&c->server->engine->loop, &c->timer, 5000000000ULL);
 }
 
-static void say(struct serve_conn *c, struct buf *text)
+static void say_text(struct serve_conn *c, struct buf *text)
 {
 	ws_frame_add(&c->out, WS_TEXT, text->data, text->len, NULL);
 	c->out.err |= text->err;
@@ -37,7 +37,7 @@ static void say_wrong(struct serve_conn *c, int code, const char *message,
 
 	json_putf(&j, "{ type %s code %ju message %s }", "error",
 		(uintmax_t)code, message);
-	say(c, &text);
+	say_text(c, &text);
 	socket_close(c, end, message);
 }
 
@@ -64,21 +64,25 @@ bool socket_begin(struct serve_conn *c, const struct http_request *r,
 	c->state = CONN_SOCKET;
 	c->pong = true;
 	c->ws = (struct ws_reader){.client = true, .text = BUF_INIT(max)};
-	serve_timer_set(&c->server->engine->loop, &c->timer,
-		CONN_PING_S * 1000000000ULL);
+	/* Of a peer on this machine the kernel tells when it has gone, and one that is
+	 * stopped is there. */
+	if (c->local)
+		serve_timer_stop(&c->server->engine->loop, &c->timer);
+	else
+		serve_timer_set(&c->server->engine->loop, &c->timer,
+			CONN_PING_S * 1000000000ULL);
 	return true;
 }
 
-void socket_open(struct serve_conn *c, const struct http_request *r,
-	const char *session)
+void socket_open(struct serve_conn *c, const struct api_ask *a)
 {
-	bool own = http_lists(r->protocols, "wardbox.v1");
+	bool own = http_lists(a->r->protocols, "wardbox.v1");
 
-	(void)str_copy(c->session, sizeof c->session, session);
-	if (r->protocols[0] && !own)
-		kube_open(c, r);
+	(void)str_copy(c->session, sizeof c->session, a->id);
+	if (a->r->protocols[0] && !own)
+		kube_open(c, a);
 	else
-		(void)socket_begin(c, r, own ? "wardbox.v1" : "",
+		(void)socket_begin(c, a->r, own ? "wardbox.v1" : "",
 			WS_TEXT_MAX);
 }
 
@@ -96,7 +100,7 @@ static void say_started(struct serve_conn *c, const struct serve_command *of)
 		" cols %ju backlog %ju }", "started", of->id, of->session,
 		of->pty, (uintmax_t)of->rows, (uintmax_t)of->cols,
 		(uintmax_t)(ring->end - from));
-	say(c, &text);
+	say_text(c, &text);
 }
 
 static struct serve_guest guest_of(struct serve_conn *c)
@@ -222,7 +226,7 @@ static void say_exit(struct serve_conn *c, const struct serve_command *of)
 	json_put_u64(&j, "stdout_lost", c->reader.lost[SERVE_OUT]);
 	json_put_u64(&j, "stderr_lost", c->reader.lost[SERVE_ERR]);
 	json_close(&j);
-	say(c, &text);
+	say_text(c, &text);
 }
 
 /* Somebody has given the terminal another size. */
@@ -237,7 +241,7 @@ static void say_size(struct serve_conn *c, const struct serve_command *of)
 	c->cols = of->cols;
 	json_putf(&j, "{ type %s rows %ju cols %ju }", "resize",
 		(uintmax_t)c->rows, (uintmax_t)c->cols);
-	say(c, &text);
+	say_text(c, &text);
 }
 
 /* One frame of what there is; false: there is nothing, or it is not taken. */
@@ -285,13 +289,13 @@ void socket_pump(struct serve_conn *c)
 	socket_close(c, WS_NORMAL, "");
 }
 
-void events_open(struct serve_conn *c, struct serve_command *command)
+void events_open(struct serve_conn *c, const struct api_ask *a)
 {
 	http_stream(&c->out, "text/event-stream");
 	c->state = CONN_EVENTS;
 	serve_timer_stop(&c->server->engine->loop, &c->timer);
 	c->reader.looks = true;
-	serve_attach(command, &c->reader);
+	serve_attach(a->command, &c->reader);
 }
 
 static bool event_stream(struct serve_conn *c, enum serve_stream s)

@@ -19,9 +19,10 @@ enum {
 	NS = 1000000000,
 };
 
-void ticket_make(struct serve_conn *c, const struct http_request *r,
-	const struct serve_command *of)
+void ticket_make(struct serve_conn *c, const struct api_ask *a)
 {
+	const struct http_request *r = a->r;
+	const struct serve_command *of = a->command;
 	struct serve_server *s = c->server;
 	struct serve_ticket *oldest = &s->tickets[0];
 	autobuf struct buf body = BUF_INIT(1024);
@@ -35,15 +36,16 @@ void ticket_make(struct serve_conn *c, const struct http_request *r,
 		conn_refuse(c, r, 503, "the kernel gives no randomness");
 		return;
 	}
+	oldest->who = c->who;
 	oldest->until_ns = clock_ns(CLOCK_MONOTONIC) + (uint64_t)TICKET_S * NS;
 	(void)str_copy(oldest->id, sizeof oldest->id, of->id);
 	BUF_PRINT(path, "/api/v1/commands/%s/stream?ticket=%s", of->id, text);
 	json_putf(&j, "{ path %s seconds %ju }", path, (uintmax_t)TICKET_S);
-	buf_addc(&body, '\n');
-	conn_answer(c, r, 201, &body);
+	conn_answer(c, r, 201, &j);
 }
 
-bool ticket_take(struct serve_server *s, const struct http_request *r)
+bool ticket_take(struct serve_server *s, const struct http_request *r,
+	struct serve_who *who)
 {
 	unsigned char digest[SERVE_DIGEST];
 	char text[SERVE_KEY_SIZE], path[64];
@@ -60,9 +62,13 @@ bool ticket_take(struct serve_server *s, const struct http_request *r)
 		if (!serve_digest_eq(t->digest, digest) || t->until_ns < now)
 			continue;
 		BUF_PRINT(path, "/api/v1/commands/%s/stream", t->id);
-		good = str_eq(path, r->path);
+		good = str_eq(path, r->path) && server_roles(s, &t->who);
+		if (good)
+			*who = t->who;
 		*t = (struct serve_ticket){.until_ns = 0};
 	}
+	if (good)
+		who->roles = SERVE_VIEW;
 	return good;
 }
 
@@ -110,9 +116,10 @@ static enum cast_form form_of(const struct http_request *r, const char **name)
 	return CAST_NONE;
 }
 
-void cast_open(struct serve_conn *c, const struct http_request *r,
-	struct serve_command *of)
+void cast_open(struct serve_conn *c, const struct api_ask *a)
 {
+	const struct http_request *r = a->r;
+	struct serve_command *of = a->command;
 	uint64_t version = 3;
 	const char *name = "";
 

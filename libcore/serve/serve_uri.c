@@ -10,7 +10,7 @@
 #include "base/path.h"
 #include "base/str.h"
 
-static const char scheme[] = "file://";
+static const char file_scheme[] = "file://";
 
 /* The byte that two hexadecimal digits stand for; 0: they are none, or a NUL. */
 static char read_escape(const char *at, const char *end)
@@ -27,12 +27,12 @@ static char read_escape(const char *at, const char *end)
 int uri_read(char path[static PATH_MAX], const char *uri, size_t n)
 {
 	static const char local[] = "localhost";
-	const size_t begin = sizeof scheme - 1, host = sizeof local - 1;
+	const size_t begin = sizeof file_scheme - 1, host = sizeof local - 1;
 	const char *end = uri + n, *at = uri + begin;
 	char text[PATH_MAX];
 	struct buf b = BUF_FIXED(text);
 
-	if (n < begin || memcmp(uri, scheme, begin) != 0)
+	if (n < begin || memcmp(uri, file_scheme, begin) != 0)
 		return -EINVAL;
 	if ((size_t)(end - at) > host && !memcmp(at, local, host))
 		at += host;
@@ -54,7 +54,7 @@ void uri_add(struct buf *out, const char *path)
 {
 	static const char plain[] = "/-._~!$&'()*+,;=:@";
 
-	buf_adds(out, scheme);
+	buf_adds(out, file_scheme);
 	for (; *path; path++) {
 		unsigned char c = (unsigned char)*path;
 

@@ -21,6 +21,7 @@
 
 #include "base/json.h"
 #include "serve/serve.h"
+#include "serve/serve_args.h"
 
 enum wire_type {
 	WIRE_START,
@@ -46,9 +47,10 @@ struct wire {
 	char id[SERVE_ID_SIZE];
 	uint64_t timeout_ns, at[SERVE_STREAMS];
 	unsigned short rows, cols;
+	char name[16]; /* SIGNAL: as it was said */
 	int signal;
 	bool pty, channels, keep, input, view;
-	char said[96]; /* what is wrong */
+	char said[ARGS_SAID]; /* what is wrong */
 };
 /* Empty, of that type. */
 void wire_init(struct wire *w, enum wire_type type);
@@ -57,8 +59,12 @@ void wire_release(struct wire *w);
 
 /* Reads a message; type counts where the text names none. -EINVAL with w->said. */
 int wire_read(struct wire *w, const char *text, size_t n, enum wire_type type);
-/* argv of w, to be freed; its words are w's. NULL: out of memory. */
-char **wire_argv(const struct wire *w);
+/* The words in front of a shell's text. */
+void wire_shell(struct wire *w);
+/* The number of .name in .signal. -EINVAL with w->said. */
+int wire_signal(struct wire *w);
+#define WIRE_ENV "the session's environment counts; see wardbox session env"
+#define WIRE_ONE "neither command nor text, or both"
 
 /* The members of a command: id, state, and once it has ended how. */
 void wire_put_outcome(struct json *j, const struct serve_command *c);

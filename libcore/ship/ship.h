@@ -22,6 +22,7 @@ enum ship_kind {
 	SHIP_FILE,
 };
 
+struct tls_keys;
 struct ship_target {
 	enum ship_kind kind;
 	bool tls;
@@ -51,6 +52,7 @@ struct ship {
 	const char *host, *version; /* this machine's name, and wardbox's */
 	const char *headers;        /* of OTLP's requests: "Name: value\r\n" */
 	const char *ca;             /* of TLS: the file of those who vouch */
+	struct tls_keys *keys; /* what we prove ourselves with; NULL: nothing */
 	uint64_t timeout_ns;        /* that a receiver may keep still */
 	int dir;                    /* of file; ship_file_open() opens it */
 	/* Called for records that the receiver refuses for good. first and last:

@@ -3,12 +3,12 @@
  */
 #include <errno.h>
 #include <limits.h>
-#include <netdb.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/kconfig.h"
+#include "net/net.h"
 #include "ship/ship_in.h"
 
 static int link_fail(const struct ship_link *w, int err, struct diag *d)
@@ -40,25 +40,6 @@ static int link_wait(const struct ship_link *w, short events)
 		n = poll(&p, 1, ms < INT_MAX ? (int)ms : INT_MAX);
 	while (n < 0 && errno == EINTR);
 	return n < 0 ? -errno : n ? 0 : -ETIMEDOUT;
-}
-
-static int link_connect(struct ship_link *w, const struct addrinfo *at)
-{
-	socklen_t size = sizeof(int);
-	int err = 0;
-
-	w->fd = socket(at->ai_family,
-		at->ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, at->ai_protocol);
-	if (w->fd < 0)
-		return -errno;
-	if (!connect(w->fd, at->ai_addr, at->ai_addrlen))
-		return 0;
-	if (errno != EINPROGRESS)
-		return -errno;
-	err = link_wait(w, POLLOUT);
-	if (!err && getsockopt(w->fd, SOL_SOCKET, SO_ERROR, &err, &size))
-		err = errno;
-	return err > 0 ? -err : err;
 }
 
 void link_release(struct ship_link *w)
@@ -106,7 +87,7 @@ static int shake_hands(struct ship_link *w, struct diag *d)
 	if (!IS_ENABLED(CONFIG_AUDIT_SHIP_TLS))
 		return diag_fail(d, -ENOSYS,
 			"%s: AUDIT_SHIP_TLS is not built in", to->host);
-	err = tls_connect_by(&w->tls, to->host, w->ship->ca,
+	err = tls_connect_by(&w->tls, to->host, w->ship->ca, w->ship->keys,
 		to->kind == SHIP_OTLP, d);
 	while (!err && !tls_agreed(w->tls)) {
 		n = read_some(w, &none, 0);
@@ -124,22 +105,12 @@ static int shake_hands(struct ship_link *w, struct diag *d)
 
 int link_open(struct ship_link *w, const struct ship *s, struct diag *d)
 {
-	const struct addrinfo want = {.ai_socktype = SOCK_STREAM};
-	struct addrinfo *list = NULL;
-	int err = -EADDRNOTAVAIL;
-	int bad = getaddrinfo(s->to.host, s->to.port, &want, &list);
-
 	*w = (struct ship_link){.ship = s, .fd = -1};
-	if (bad)
-		return diag_fail(d, -EHOSTUNREACH, "%s: %s", s->to.host,
-			gai_strerror(bad));
-	for (const struct addrinfo *at = list; at && err; at = at->ai_next) {
-		link_release(w);
-		err = link_connect(w, at);
-	}
-	freeaddrinfo(list);
-	if (err)
-		return link_fail(w, err, d);
+	w->fd = net_dial(s->to.host, s->to.port, s->timeout_ns, d);
+	if (w->fd == -ETIMEDOUT)
+		return link_fail(w, w->fd, d);
+	if (w->fd < 0)
+		return w->fd;
 	return s->to.tls ? shake_hands(w, d) : 0;
 }
 

@@ -87,7 +87,7 @@ static int read_answer(
 }
 
 /* The items [from, to) in one request. */
-static int post(const struct ship *s, size_t from, size_t to,
+static int post_items(const struct ship *s, size_t from, size_t to,
 	struct ship_answer *a, struct diag *d)
 {
 	/* Without the comma before the first one. */
@@ -130,7 +130,7 @@ static void tell_refused(struct ship *s, size_t from, size_t to, uint64_t count,
 
 /* What came of a request for [from, to). 0: it is settled. -E2BIG: it is to be
  * divided. */
-static int settle(struct ship *s, size_t from, size_t to,
+static int settle_items(struct ship *s, size_t from, size_t to,
 	const struct ship_answer *a, struct diag *d)
 {
 	char text[256];
@@ -160,10 +160,10 @@ int ship_otlp_send(struct ship *s, struct diag *d)
 
 	while (s->done < s->count) {
 		struct ship_answer a = {0};
-		int err = post(s, s->done, to, &a, d);
+		int err = post_items(s, s->done, to, &a, d);
 
 		if (!err)
-			err = settle(s, s->done, to, &a, d);
+			err = settle_items(s, s->done, to, &a, d);
 		if (err == -E2BIG) {
 			to = s->done + (to - s->done) / 2;
 			continue;

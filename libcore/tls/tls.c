@@ -17,7 +17,7 @@ struct tls {
 		br_ssl_client_context client;
 	} side;
 	br_ssl_engine_context *engine; /* of that side */
-	struct tls_keys *keys; /* the server's */
+	struct tls_keys *keys; /* this side's; NULL: a client without */
 	br_x509_knownkey_context pin; /* the client's, with its bytes in .der */
 	struct buf der;
 	struct tls_authorities *authorities; /* the client's, in place of a pin */
@@ -79,7 +79,7 @@ struct tls *tls_accept(struct tls_keys *k)
 	good = setup_engine(t, &s->eng, k->h2);
 	if (ec)
 		br_ssl_server_set_single_ec(s, k->chain, k->count, ec,
-			BR_KEYTYPE_SIGN, 0, &br_ec_p256_m31,
+			BR_KEYTYPE_SIGN, 0, &br_ec_prime_i31,
 			br_ecdsa_i31_sign_asn1);
 	else
 		br_ssl_server_set_single_rsa(s, k->chain, k->count,
@@ -103,8 +103,8 @@ static int pin_key(struct tls *t, const char *file, struct diag *d)
 		return n;
 	key = tls_cert_key(&t->cert, &cert);
 	if (!key)
-		return diag_fail(d, -EINVAL, "%s: no certificate of RSA or"
-			" P-256", file);
+		return diag_fail(d, -EINVAL, "%s: no certificate of RSA,"
+			" P-256, P-384 or P-521", file);
 	if (key->key_type == BR_KEYTYPE_EC)
 		br_x509_knownkey_init_ec(
 			&t->pin, &key->key.ec, BR_KEYTYPE_SIGN);
@@ -129,6 +129,7 @@ static struct tls *client_new(void)
 		return NULL;
 	}
 	br_ssl_engine_set_rsavrfy(&c->eng, br_rsa_i31_pkcs1_vrfy);
+	br_ssl_engine_set_ec(&c->eng, &br_ec_prime_i31);
 	br_ssl_engine_set_ecdsa(&c->eng, br_ecdsa_i31_vrfy_asn1);
 	return t;
 }
@@ -163,8 +164,26 @@ int tls_connect(struct tls **out, const char *host, const char *pin_file,
 		t, host, &t->pin.vtable, pin_key(t, pin_file, d), out, d);
 }
 
+/* What the client proves itself with, where the server asks for it. */
+static void client_keys(struct tls *t, struct tls_keys *k)
+{
+	br_ssl_client_context *c = &t->side.client;
+	const br_ec_private_key *ec = br_skey_decoder_get_ec(&k->key);
+
+	t->keys = k;
+	k->owners++;
+	if (ec)
+		br_ssl_client_set_single_ec(c, k->chain, k->count, ec,
+			BR_KEYTYPE_SIGN, 0, &br_ec_prime_i31,
+			br_ecdsa_i31_sign_asn1);
+	else
+		br_ssl_client_set_single_rsa(c, k->chain, k->count,
+			br_skey_decoder_get_rsa(&k->key),
+			br_rsa_i31_pkcs1_sign);
+}
+
 int tls_connect_by(struct tls **out, const char *host, const char *ca_file,
-	bool http, struct diag *d)
+	struct tls_keys *k, bool http, struct diag *d)
 {
 	struct tls *t = client_new();
 	int err;
@@ -175,6 +194,8 @@ int tls_connect_by(struct tls **out, const char *host, const char *ca_file,
 	if (!t->authorities)
 		return client_begin(t, host, NULL,
 			diag_errno(d, -ENOMEM, "%s", host), out, d);
+	if (k)
+		client_keys(t, k);
 	if (!http)
 		br_ssl_engine_set_protocol_names(t->engine, NULL, 0);
 	err = tls_authorities_load(t->authorities, ca_file, d);

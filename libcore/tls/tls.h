@@ -17,10 +17,11 @@
 
 #include "base/diag.h"
 
-/* What a server proves itself with: certificates and a private key. */
+/* What a side proves itself with: certificates and a private key. */
 struct tls_keys;
-/* Reads PEM: the server's certificate and those above it, and its key (RSA or P-256). h2: HTTP/2 is spoken, too. *k has one owner.
- * -errno with d: unreadable, no certificate, open to others, or no pair. */
+/* Reads PEM: a certificate and those above it, and its key (RSA, P-256, P-384 or
+ * P-521). h2: a server speaks HTTP/2, too. *k has one owner. -errno with d:
+ * unreadable, no certificate, open to others, or no pair. */
 int tls_keys_load(struct tls_keys **k, const char *chain_file,
 	const char *key_file, bool h2, struct diag *d);
 /* One owner fewer; the last one's is wiped. */
@@ -34,9 +35,10 @@ struct tls *tls_accept(struct tls_keys *k);
 int tls_connect(struct tls **t, const char *host, const char *pin_file,
 	struct diag *d);
 /* The same, where a certificate for the name host counts that the authorities of
- * the file (RSA or P-256) vouch for. http: HTTP/1.1 will be spoken. */
+ * the file vouch for. http: HTTP/1.1 will be spoken. k: what the client proves itself
+ * with where the server asks for that, which t owns, too; NULL: nothing. */
 int tls_connect_by(struct tls **t, const char *host, const char *ca_file,
-	bool http, struct diag *d);
+	struct tls_keys *k, bool http, struct diag *d);
 void tls_free(struct tls *t);
 
 /* At most n bytes. 0: the other side has ended; -EAGAIN; -EPROTO: no TLS of ours,

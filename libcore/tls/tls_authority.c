@@ -89,7 +89,7 @@ static void begin_x509(struct tls_authorities *a)
 
 	br_x509_minimal_init(x, &br_sha256_vtable, a->anchor, a->count);
 	br_x509_minimal_set_rsa(x, br_rsa_i31_pkcs1_vrfy);
-	br_x509_minimal_set_ecdsa(x, &br_ec_p256_m31, br_ecdsa_i31_vrfy_asn1);
+	br_x509_minimal_set_ecdsa(x, &br_ec_prime_i31, br_ecdsa_i31_vrfy_asn1);
 	br_x509_minimal_set_hash(x, br_sha256_ID, &br_sha256_vtable);
 	br_x509_minimal_set_hash(x, br_sha384_ID, &br_sha384_vtable);
 	br_x509_minimal_set_hash(x, br_sha512_ID, &br_sha512_vtable);
@@ -114,8 +114,8 @@ int tls_authorities_load(
 	if (n < 0)
 		return n;
 	if (!a->count || a->bytes.err)
-		return diag_fail(d, -EINVAL, "%s: no authority with a key of RSA"
-			" or P-256", file);
+		return diag_fail(d, -EINVAL, "%s: no authority with a key of RSA,"
+			" P-256, P-384 or P-521", file);
 	find_all(a);
 	begin_x509(a);
 	return 0;

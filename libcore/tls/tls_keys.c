@@ -155,12 +155,11 @@ static bool keys_match(
 	if (!cert || cert->key_type != br_skey_decoder_key_type(key))
 		return false;
 	if (ec) {
-		n = ec->curve == BR_EC_secp256r1 &&
-				cert->key.ec.curve == BR_EC_secp256r1
-			? br_ecdsa_i31_sign_asn1(&br_ec_p256_m31,
+		n = ec->curve == cert->key.ec.curve
+			? br_ecdsa_i31_sign_asn1(&br_ec_prime_i31,
 				  &br_sha256_vtable, hash, ec, sig)
 			: 0;
-		return n && br_ecdsa_i31_vrfy_asn1(&br_ec_p256_m31, hash, HASH,
+		return n && br_ecdsa_i31_vrfy_asn1(&br_ec_prime_i31, hash, HASH,
 				    &cert->key.ec, sig, n);
 	}
 	n = (rsa->n_bitlen + 7) / 8;
@@ -191,7 +190,8 @@ int tls_keys_load(struct tls_keys **out, const char *chain_file,
 	}
 	if (n >= 0 && !keys_match(&k->key, tls_cert_key(&cert, &k->chain[0])))
 		n = diag_fail(d, -EINVAL, "%s is not the key of %s, or it is"
-			" neither RSA of 2048 to 4096 bits nor P-256", key_file,
+			" neither RSA of 2048 to 4096 bits nor P-256, P-384 or"
+			" P-521", key_file,
 			chain_file);
 	if (n < 0)
 		tls_keys_drop(k);

@@ -264,7 +264,30 @@ EOF
 		in_policy "$POLICY" timeout 60 python3 client.py
 }
 
-@test "serve: questions are seen by any key, and answered by an approver's" {
+@test "a key that may not answer a question does not make it seen" {
+	mkfifo up
+	in_policy "$POLICY" "$WARDBOX" serve --approver 3s >up 3>&- &
+	SERVER=$!
+	read -r _ <up
+	cat >client.py <<'EOF'
+from ws import *
+def reason(key):
+    w = Socket(command="touch", args=["made"])
+    w.get()
+    while not json.loads(ask("GET", "/api/v1/questions", key=key)[2])["questions"]:
+        pass
+    return w.all()[1][-1]["reason"]
+assert "nobody looked" in reason(os.environ["VIEW"])
+assert "nobody looked" in reason(token())
+assert "nobody answered in time" in reason(token("approver"))
+assert not os.path.exists("made")
+EOF
+	VIEW=$(in_policy "$POLICY" "$WARDBOX" serve keys add look view) \
+		PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$TOP/tests/lib \
+		in_policy "$POLICY" timeout 60 python3 client.py
+}
+
+@test "serve: questions are shown to any key, and answered by an approver's" {
 	mkfifo up
 	in_policy "$POLICY" "$WARDBOX" serve --approver 60s >up 3>&- &
 	SERVER=$!

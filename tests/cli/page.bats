@@ -243,6 +243,39 @@ b.close()
 EOF
 }
 
+@test "files of the page that nobody takes are not heaped up, and others get them" {
+	up_with_page
+	LONG=200 client <<'EOF'
+port = int(os.environ["PORT"])
+def memory():
+    return int(next(l for l in open(f"/proc/{server()}/status")
+                    if l.startswith("VmRSS")).split()[1])
+page = ask("GET", "/", key="", port=port)[2]
+files = [p.split(b'"')[0].decode() for p in page.split(b'src="')[1:]]
+size, path = max((len(ask("GET", p if p[0] == "/" else "/" + p, key="", port=port)[2]),
+                  p if p[0] == "/" else "/" + p) for p in files)
+assert size > 50000, (size, path)
+before = memory()
+greedy = []
+for _ in range(200):
+    s = connect(port)
+    s.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode() * 100)
+    greedy.append(s)
+assert len(ask("GET", path, key="", port=port)[2]) == size
+assert memory() - before < 64 * (size // 1024 + 600) + 20000, (memory() - before, size)
+# Who takes all of its answers gets all of them.
+s = connect(port)
+s.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode() * 20)
+had = b""
+for _ in range(20):
+    head, had = until(s, b"\r\n\r\n", had)
+    while len(had) < size:
+        had += s.recv(1 << 20)
+    had = had[size:]
+assert not had
+EOF
+}
+
 @test "the page's files need no key, and carry its rules; all else does" {
 	up_with_page
 	client <<'EOF'

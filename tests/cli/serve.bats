@@ -231,7 +231,7 @@ EOF
 	up
 	run serve
 	[ "$status" -eq 1 ]
-	[[ $output == *"a server answers on"* ]]
+	[[ $output == *"another server of this user runs"* ]]
 	mkfifo runs
 	id=$(ex --detach s -- sh -c 'echo >runs; exec sleep 1000')
 	[ -n "$id" ]

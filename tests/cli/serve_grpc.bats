@@ -9,7 +9,8 @@ load ../lib/full
 POLICY='policy 1 system
 include default
 use FULL-AUTO
-deny id=forbidden touch forbidden : "the test forbids it"'
+deny id=forbidden touch forbidden : "the test forbids it"
+ask id=careful touch careful : "the test is careful"'
 
 setup_file() {
 	full_box
@@ -96,6 +97,22 @@ assert end(start("true"), end=True, key=run, authority="127.0.0.1:1") == 0
 EOF
 }
 
+@test "the same policy by gRPC as by every other front, and its records" {
+	full_need
+	need python3 -c 'import hpack'
+	up
+	client <<'EOF'
+import subprocess, sys
+sys.exit(subprocess.run([sys.executable, os.environ["PYTHONPATH"] + "/fronts.py",
+                         "gRPC", "exec --server", "WebSocket"]).returncode)
+EOF
+	in_policy "$POLICY" "$WARDBOX" audit dump -t start -o json >log.json
+	for rule in forbidden careful; do
+		[ "$(jq -c "select(.rule == \"$rule\" and .decision == \"deny\")" log.json | wc -l)" -ge 3 ]
+	done
+	not grep -q wbk- log.json
+}
+
 @test "HPACK bomb, giant fields, CONTINUATION without end" {
 	full_need
 	need python3 -c 'import hpack'
@@ -148,6 +165,39 @@ for flood in (frame(SETTINGS, 0, 0, struct.pack(">HI", 3, 100)),
         if h.gone:
             break
     assert h.over() in (CALM, None) and h.gone
+EOF
+}
+
+@test "thousands who begin HTTP/2 and say no more cost little, and keep nobody out" {
+	full_need
+	need python3 -c 'import hpack'
+	up
+	hostile <<'EOF'
+import resource
+resource.setrlimit(resource.RLIMIT_NOFILE, (7100, max(7100,
+                   resource.getrlimit(resource.RLIMIT_NOFILE)[1])))
+few = [H2() for _ in range(100)]
+for h in few:
+    assert h.take() == SETTINGS
+one = (memory() - before) / 100
+silent = []
+for _ in range(6000):
+    s = connect()
+    s.sendall(MAGIC + frame(SETTINGS))
+    silent.append(s)
+h = H2()
+assert h.end_of(h.call(start("exit 0"), end=True)) == 0
+assert one < 60 and memory() - before < 2048 * 60, (one, memory() - before)
+before = memory()
+# The oldest were let go, and the newest are there.
+assert few[0].over() is None and few[0].gone
+assert silent[0].recv(1000) == b"" or silent[0].recv(1000) == b""
+silent[-1].sendall(frame(PING, 0, 0, b"12345678"))
+had = b""
+while b"12345678" not in had:
+    more = silent[-1].recv(1000)
+    assert more
+    had += more
 EOF
 }
 

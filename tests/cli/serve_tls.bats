@@ -39,12 +39,13 @@ shown() { # the name of the certificate that is shown
 		sed -n 's/ *commonName *= //p'
 }
 
-@test "exec --server https: streams, code, both kinds of keys, list and attach" {
+@test "exec --server https: streams, code, each kind of keys, list and attach" {
 	local kind
-	for kind in ec rsa; do
+	for kind in ec rsa large; do
 		case $kind in
 		ec) sealed ;;
 		rsa) sealed -newkey rsa:2048 ;;
+		large) sealed -newkey ec -pkeyopt ec_paramgen_curve:secp384r1 ;;
 		esac
 		run far s -- sh -c 'cat; echo err >&2; exit 7' <<<in
 		[ "$status" -eq 7 ]
@@ -178,10 +179,10 @@ err" ]
 	openssl ec -in server.key -aes128 -passout pass:x -out locked.key 2>/dev/null
 	run serve --tls 127.0.0.1:1 --cert server.pem --key locked.key
 	[ "$status" -eq 1 ]
-	certificate large -newkey ec -pkeyopt ec_paramgen_curve:secp384r1
-	run serve --tls 127.0.0.1:1 --cert large.pem --key large.key
+	certificate small -newkey rsa:1024
+	run serve --tls 127.0.0.1:1 --cert small.pem --key small.key
 	[ "$status" -eq 1 ]
-	[[ $output == *"neither RSA of 2048 to 4096 bits nor P-256"* ]]
+	[[ $output == *"neither RSA of 2048 to 4096 bits nor P-256, P-384"* ]]
 	local bad
 	for bad in localhost:1 127.0.0.1 127.0.0.1:0 127.0.0.1:65536 '[::1' '::1:1' :1; do
 		run serve --tls "$bad" --cert server.pem --key server.key

@@ -406,6 +406,7 @@ certificates() { # in $PKI: authorities ca and other, and what they vouch for
 certificate() { # NAME HOST KEY AUTHORITY DAYS
 	local how=(-newkey "$3")
 	[ "$3" != ec ] || how=(-newkey ec -pkeyopt ec_paramgen_curve:P-256)
+	[ "$3" != ec3 ] || how=(-newkey ec -pkeyopt ec_paramgen_curve:P-384)
 	openssl req "${how[@]}" -nodes -subj "/CN=$2" -keyout "$PKI/$1.key" \
 		-out "$PKI/$1.csr" 2>/dev/null
 	openssl x509 -req -in "$PKI/$1.csr" -CA "$PKI/$4.pem" -CAkey "$PKI/$4.key" \
@@ -462,6 +463,45 @@ ended() { # the receiver
 	[ "$status" -eq 2 ]
 	TO=syslog://localhost:1 run ship --ca "$PKI/ca.pem"
 	[ "$status" -eq 2 ]
+}
+
+@test "TLS: a receiver that asks who we are gets the certificate that it was told of" {
+	certificates
+	need openssl ecparam -name secp384r1
+	openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:secp384r1 -nodes -days 2 \
+		-subj "/CN=test large" -addext basicConstraints=critical,CA:TRUE \
+		-sha384 -keyout "$PKI/large.key" -out "$PKI/large.pem" 2>/dev/null
+	certificate me client.test rsa:2048 ca 2
+	certificate mine client.test ec3 large 2
+	certificate wrong client.test ec other 2
+	for name in good curve me mine wrong; do
+		cat "$PKI/$name.pem" >"$PKI/$name.one"
+	done
+	certificate far localhost ec3 large 2
+	for kind in syslog otlp; do
+		for pair in "ca good me" "large far mine"; do
+			read -r authority cert name <<<"$pair"
+			rm -f "$MARK" "$FAR/got"
+			CERT=$PKI/$cert CLIENTS=$PKI/$authority.pem receiver $kind good
+			TO=$kind+tls://localhost:$PORT
+			ship --ca "$PKI/$authority.pem" --cert "$PKI/$name.one" \
+				--key "$PKI/$name.key"
+			[ "$(seqs)" = "$(here)" ]
+			rm -f "$MARK" "$FAR/got"
+			run ship --ca "$PKI/$authority.pem" --cert "$PKI/wrong.one" \
+				--key "$PKI/wrong.key" --timeout 5s
+			[ "$status" -eq 2 ]
+			run ship --ca "$PKI/$authority.pem" --timeout 5s
+			[ "$status" -eq 2 ]
+			[ ! -e "$FAR/got" ]
+			[ ! -e "$MARK" ]
+			ended
+		done
+	done
+	run ship --ca "$PKI/ca.pem" --cert "$PKI/me.one"
+	[ "$status" -eq 2 ]
+	run ship --ca "$PKI/ca.pem" --cert "$PKI/me.one" --key "$PKI/mine.key"
+	[[ $status -eq 2 && $output == *"is not the key of"* ]]
 }
 
 @test "TLS: cut, and a batch that is larger than any buffer" {

@@ -80,7 +80,7 @@ static void read_requests(struct codex_message *m)
 		check_list(&s->wish.write, true);
 		check_list(&s->wish.keep, true);
 		check_list(&s->wish.hide, true);
-		if (!s->count || s->cwd[0] != '/')
+		if (!s->words.len || s->cwd[0] != '/')
 			abort();
 	}
 	codex_start_release(s);

@@ -16,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void check_words(const struct wire *w)
 {
-	char **argv = wire_argv(w);
+	char **argv = args_argv(&w->words);
 	size_t n = 0, bytes = 0;
 
 	for (; argv && argv[n]; n++) {

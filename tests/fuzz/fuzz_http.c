@@ -43,7 +43,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		http_lists(r.protocols, "wardbox.v1");
 	}
 	if (head > 0)
-		http_answer(&out, 200, "text/plain", text, size, r.keep);
+		http_answer(&out, 200, "text/plain", "", text, size, r.keep);
 	buf_release(&out);
 	buf_release(&value);
 	free(text);

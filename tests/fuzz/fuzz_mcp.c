@@ -27,23 +27,11 @@ static void check_line(struct buf *out)
 
 static void read_arguments(struct mcp_message *m)
 {
-	static const char *const name[] = {"id", "text", "cwd", "timeout",
-		"max", "background", "stdout_cursor"};
-	struct buf text = BUF_INIT(4096);
-	uint64_t n = 0;
-	bool truth = false;
+	struct mcp_args a;
 
-	(void)mcp_known(m);
-	for (size_t i = 0; i < sizeof name / sizeof name[0]; i++) {
-		buf_clear(&text);
-		(void)mcp_text(m, name[i], &text);
-		(void)mcp_truth(m, name[i], &truth);
-		if (!mcp_number(m, name[i], 1000, &n) && n > 1000)
-			abort();
-		(void)mcp_seconds(m, name[i], &n);
-		n = 0;
-	}
-	buf_release(&text);
+	if (!mcp_args_read(m, &a) && (a.max > MCP_INLINE_MAX || a.rows > 1000))
+		abort();
+	mcp_args_release(&a);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

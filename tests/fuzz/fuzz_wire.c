@@ -16,7 +16,7 @@ static void read_message(const char *text, size_t n)
 	char **argv;
 
 	if (!wire_read(&w, text, n, WIRE_START) && w.type == WIRE_START) {
-		argv = wire_argv(&w);
+		argv = args_argv(&w.words);
 		if (!argv || !w.count || argv[w.count] ||
 			argv[w.count - 1] + strlen(argv[w.count - 1]) + 1 !=
 				w.words.data + w.words.len)

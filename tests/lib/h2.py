@@ -64,6 +64,24 @@ def varint(n):
     return out + bytes([n])
 
 
+def parts(data):
+    """The fields of a message: number and value, as part() took them."""
+    def read(at):
+        n = shift = 0
+        while True:
+            n |= (data[at] & 127) << shift
+            shift, at = shift + 7, at + 1
+            if data[at - 1] < 128:
+                return n, at
+    at = 0
+    while at < len(data):
+        head, at = read(at)
+        n, at = read(at)
+        if head & 7 == 2:
+            n, at = data[at:at + n], at + n
+        yield head >> 3, n
+
+
 def start(text, pipes=1):
     return message(part(1, part(1, b"s") + part(9, text.encode()) +
                         bytes([11 << 3, pipes])))
@@ -139,6 +157,14 @@ class H2:
         while self.take() is not None:
             pass
         return self.code
+
+    def messages(self, stream):
+        """What a call was answered, head by head."""
+        body, at = self.bodies.get(stream, b""), 0
+        while at < len(body):
+            n = int.from_bytes(body[at + 1:at + 5], "big")
+            yield body[at + 5:at + 5 + n]
+            at += 5 + n
 
     def until(self, stream, text):
         while text not in self.bodies.get(stream, b""):

@@ -5,7 +5,9 @@
     receiver.py syslog DIR MODE...
     receiver.py otlp DIR MODE...
 
-With CERT in the environment, a certificate and its key in PEM, it speaks TLS.
+With CERT in the environment, a certificate and its key in PEM, it speaks TLS; with
+CLIENTS, too, who is to vouch for clients, it takes no other ones. AT is the address
+that it listens at.
 
 Writes its port to DIR/port, which is a FIFO or not there yet. Each connection is
 handled by the next MODE, the last one by all that follow. What was taken is
@@ -145,10 +147,11 @@ def meet(handle, tls, s, mode):
 
 
 def main():
-    listener = socket.socket()
+    at = os.environ.get("AT", "127.0.0.1")
+    listener = socket.socket(socket.AF_INET6 if ":" in at else socket.AF_INET)
     # A window so small that a deaf receiver is full at once.
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-    listener.bind(("127.0.0.1", 0))
+    listener.bind((at, 0))
     listener.listen(64)
     with open(f"{home}/port", "w", encoding="ascii") as f:
         f.write(f"{listener.getsockname()[1]}\n")
@@ -157,6 +160,9 @@ def main():
     if "CERT" in os.environ:
         tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         tls.load_cert_chain(os.environ["CERT"])
+        if "CLIENTS" in os.environ:
+            tls.verify_mode = ssl.CERT_REQUIRED
+            tls.load_verify_locations(os.environ["CLIENTS"])
     while True:
         s, _ = listener.accept()
         mode = modes.pop(0) if len(modes) > 1 else modes[0]

@@ -96,19 +96,31 @@ static void reads_settings(void **state)
 	static const char hosts[] = "127.0.0.1 localhost\n# 1.2.3.4 no\n"
 				    "10.1.1.1\tA.corp b.corp #c\nx y\n"
 				    "::1 six un!fit";
+	static const char more[] = "domain x.test\nsearch svc.cluster.local un!fit\n"
+				   "options edns0 ndots:5 ndots:x\noptions";
 	struct net_hosts *h = calloc(1, sizeof *h);
 
 	(void)state;
 	net_conf_servers(h, resolv, sizeof resolv - 1);
 	assert_int_equal(h->servers, 3);
 	assert_int_equal(h->server[1].family, AF_INET6);
+	assert_int_equal(h->dots, 1);
+	assert_int_equal(h->searches, 2);
+	assert_string_equal(h->search[1], "b");
 	net_conf_hosts(h, hosts, sizeof hosts - 1);
 	assert_int_equal(h->count, 4);
 	assert_string_equal(h->host[1].name, "a.corp");
 	assert_string_equal(h->host[3].name, "six");
-	h->servers = 0;
-	net_conf_servers(h, "", 0);
+	/* One name alone; the last list of domains counts. */
+	memset(h, 0, sizeof *h);
+	h->only = "b.corp";
+	net_conf_hosts(h, hosts, sizeof hosts - 1);
+	assert_int_equal(h->count, 1);
+	net_conf_servers(h, more, sizeof more - 1);
 	assert_int_equal(h->servers, 1);
+	assert_int_equal(h->dots, 5);
+	assert_int_equal(h->searches, 1);
+	assert_string_equal(h->search[0], "svc.cluster.local");
 	free(h);
 }
 

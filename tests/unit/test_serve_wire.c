@@ -264,7 +264,7 @@ static void messages(void **state)
 	assert_int_equal(message(&w, "{\"command\":\"a\",\"args\":[\"\",\"b\"],"
 		"\"rows\":5,\"timeout\":2.5}"), 0);
 	assert_int_equal(w.count, 3);
-	argv = wire_argv(&w);
+	argv = args_argv(&w.words);
 	assert_string_equal(argv[0], "a");
 	assert_string_equal(argv[1], "");
 	assert_string_equal(argv[2], "b");
