@@ -241,6 +241,8 @@ static int finish_at(struct applying *a, uint32_t id, int fd, const char *name)
 	err = undo_set_meta(fd, name, &o->before, o);
 	if (!err && (undo_stat(fd, name, &st) || !verified(o, &st)))
 		err = -ESTALE;
+	if (!err && !undo_is_dir(&st) && !undo_same_object(&st, &o->before))
+		err = undo_again_note(a->w->store, &o->before, &st);
 	return err;
 }
 

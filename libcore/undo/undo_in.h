@@ -181,6 +181,12 @@ int undo_read(int fd, struct undo_model *m);
 /* The header, and the end where there is one. */
 int undo_read_info(int fd, struct undo_info *info);
 
+/* undo_again.c. Notes which object stands for one of before now. */
+int undo_again_note(int store, const struct undo_stat *was,
+	const struct undo_stat *is);
+/* Gives the model's objects the identity that they have now. */
+int undo_again_follow(int store, struct undo_model *m);
+
 /* undo_store.c: a new journal's directory, and its locked file. */
 int undo_new(int store, struct undo_info *info, int *dir, int *journal);
 /* Removes it with all that it holds. */

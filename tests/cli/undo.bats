@@ -206,11 +206,40 @@ undo bytes=5K over=refuse'
 	until undo list | grep -q 'cut off'; do
 		[ "$((++tries))" -lt 500 ]
 	done
+	# What was saved for a change that the journal does not know yet goes.
+	local kept=$BATS_TEST_TMPDIR/ns/log/wardbox/undo-$(id -u)/1
+	ln a "$kept/o4000"
 	run undo
 	echo "$output"
 	[ "$status" -eq 0 ]
+	[ ! -e "$kept/o4000" ]
 	[ "$(cat a b)" = "$(printf 'old\nold')" ]
 	[ ! -e made ]
+}
+
+@test "hard links hold together over several undos, also what came back as a copy" {
+	echo one >a
+	ln a b
+	ln a c
+	touch -d 2001-02-03 a
+	tree >"$BATS_TEST_TMPDIR/0"
+	# The other names are not in this journal, nor in the next.
+	g 'echo two >a'
+	tree >"$BATS_TEST_TMPDIR/1"
+	g 'rm c; echo three >c'
+	tree >"$BATS_TEST_TMPDIR/2"
+	g 'rm a b'
+	for n in 2 1 0; do
+		undo
+		tree | diff "$BATS_TEST_TMPDIR/$n" -
+	done
+	for n in 1 2; do
+		undo redo
+		tree | diff "$BATS_TEST_TMPDIR/$n" -
+	done
+	undo
+	undo
+	tree | diff "$BATS_TEST_TMPDIR/0" -
 }
 
 @test "journals are pruned, one by one and by age" {
