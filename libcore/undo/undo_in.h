@@ -26,6 +26,10 @@ struct undo_stat {
 	uint32_t mode, uid, gid, nlink; /* mode 0: there is nothing */
 };
 
+struct undo_ident {
+	uint64_t dev, ino, btime;
+};
+
 enum {
 	UNDO_HELD = 1,   /* store/N/o<id> is a link to the very object */
 	UNDO_COPIED = 2, /* store/N/c<id> is a copy of the content */
@@ -59,6 +63,7 @@ struct undo_obj {
 	const char *alive;   /* another name of it that there is */
 	uint32_t placed; /* 1 more than the entry where it stands again */
 	uint64_t seen; /* undo_mark() of it as the restore found or made it */
+	struct undo_ident now; /* what stands for it since the last restore */
 	uint8_t sha_old[UNDO_SHA], sha_new[UNDO_SHA];
 };
 
@@ -181,11 +186,12 @@ int undo_read(int fd, struct undo_model *m);
 /* The header, and the end where there is one. */
 int undo_read_info(int fd, struct undo_info *info);
 
-/* undo_again.c. Notes which object stands for one of before now. */
-int undo_again_note(int store, const struct undo_stat *was,
+/* undo_again.c. Notes which object stands for a file since the restore by. */
+int undo_again_note(int store, uint64_t by, const struct undo_ident *was,
 	const struct undo_stat *is);
 /* Gives the model's objects the identity that they have now. */
 int undo_again_follow(int store, struct undo_model *m);
+struct undo_ident undo_ident(const struct undo_stat *st);
 
 /* undo_store.c: a new journal's directory, and its locked file. */
 int undo_new(int store, struct undo_info *info, int *dir, int *journal);

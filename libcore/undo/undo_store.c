@@ -304,10 +304,11 @@ int undo_load(int store, uint64_t number, struct undo_model **out,
 		err = -EBUSY;
 	if (!err)
 		err = undo_read(fd, m);
+	if (m)
+		m->info.number = number;
 	if (!err)
 		err = undo_again_follow(store, m);
 	if (!err) {
-		m->info.number = number;
 		if (!m->info.ended)
 			err = close_cut(m, store, &fd);
 	}

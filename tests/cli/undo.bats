@@ -229,17 +229,18 @@ undo bytes=5K over=refuse'
 	g 'rm c; echo three >c'
 	tree >"$BATS_TEST_TMPDIR/2"
 	g 'rm a b'
-	for n in 2 1 0; do
-		undo
-		tree | diff "$BATS_TEST_TMPDIR/$n" -
-	done
-	for n in 1 2; do
+	for _ in 1 2 3; do
+		for n in 2 1 0; do
+			undo
+			tree | diff "$BATS_TEST_TMPDIR/$n" -
+		done
+		for n in 1 2; do
+			undo redo
+			tree | diff "$BATS_TEST_TMPDIR/$n" -
+		done
 		undo redo
-		tree | diff "$BATS_TEST_TMPDIR/$n" -
+		[ ! -e a ]
 	done
-	undo
-	undo
-	tree | diff "$BATS_TEST_TMPDIR/0" -
 }
 
 @test "journals are pruned, one by one and by age" {
@@ -390,7 +391,11 @@ env set PATH=$PROJECT:/usr/bin:/bin"
 	tree | diff "$BATS_TEST_TMPDIR/before" -
 	in_policy "$POLICY" "$WARDBOX" exec --json -n -- rm a >"$BATS_TEST_TMPDIR/json"
 	[ "$(jq -r '.changed[0].what + .changed[0].path' "$BATS_TEST_TMPDIR/json")" = "removed$PROJECT/a" ]
+	[ "$(jq .dry_run "$BATS_TEST_TMPDIR/json")" = true ]
 	tree | diff "$BATS_TEST_TMPDIR/before" -
+	# The log says that both were taken back.
+	[ "$(in_policy "$POLICY" "$WARDBOX" audit dump -o json |
+		jq -c 'select(.event == "undo.restore")' | wc -l)" -eq 2 ]
 	# What could not be taken back does not happen.
 	POLICY+='
 undo bytes=1'
@@ -401,6 +406,61 @@ undo bytes=1'
 	[ "$status" -eq 1 ]
 	run "$WARDBOX" exec -n -s local -- true
 	[ "$status" -eq 125 ]
+}
+
+@test "a dry run of every kind of change, in all places that may be written, in a session" {
+	some_files
+	mkdir -p "$BATS_TEST_TMPDIR/other/in"
+	echo o >"$BATS_TEST_TMPDIR/other/in/old"
+	POLICY="${POLICY/undo=on/undo=off}
+path rw $BATS_TEST_TMPDIR/other/in/** $BATS_TEST_TMPDIR/other/**"
+	all_places() { tree && (cd "$BATS_TEST_TMPDIR/other" && tree); }
+	dry() { # LINE: what was told of it
+		run in_policy "$POLICY" "$WARDBOX" exec -n -- sh -c "$1"
+		echo "$output"
+		all_places | diff "$BATS_TEST_TMPDIR/before" -
+	}
+	all_places >"$BATS_TEST_TMPDIR/before"
+	dry "cd $BATS_TEST_TMPDIR/other; rm in/old; mkdir -p x/y; echo >x/y/z; mv in in2"
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"removed  $BATS_TEST_TMPDIR/other/in/old"* ]]
+	dry 'mv d/e empty/e; mv a b; mv soft soft2'
+	[[ "$output" == *"moved    $PROJECT/b from $PROJECT/a"* ]]
+	dry 'ln a l2; echo x >>l2; chmod 600 sparse; rm pipe; mkfifo pipe2'
+	[[ "$output" == *"made     $PROJECT/l2"*"changed  $PROJECT/a"* ]]
+	dry '(echo >late; sleep 1000) & until [ -e late ]; do :; done'
+	[[ "$output" == *"made     $PROJECT/late"* ]]
+	# shellcheck disable=SC2016 # the shell's own
+	dry 'rm -r d; kill -9 $$'
+	[ "$status" -eq 137 ]
+	dry 'exit 7'
+	[ "$status" -eq 7 ]
+	local id
+	id=$(in_policy "$POLICY" "$WARDBOX" session create)
+	run in_policy "$POLICY" "$WARDBOX" exec -n "$id" -- rm -r d
+	[ "$status" -eq 0 ]
+	all_places | diff "$BATS_TEST_TMPDIR/before" -
+	run undo list
+	[ "$status" -eq 1 ]
+}
+
+@test "a dry run that was killed is taken back by undo" {
+	echo old >a
+	mkfifo go
+	tree | grep -v '^[.]/go ' >"$BATS_TEST_TMPDIR/before"
+	# shellcheck disable=SC2016 # expanded by the inner shell
+	in_policy "$POLICY" sh -c 'echo $$ >"$2"; exec "$1" exec -n -- sh -c "
+		echo new >a; echo x >made; echo ready >go; sleep 1000"' \
+		sh "$WARDBOX" "$BATS_TEST_TMPDIR/pid" >/dev/null 2>&1 3>&- &
+	local job=$! tries=0
+	[ "$(timeout 60 cat go)" = ready ]
+	kill -9 "$(cat "$BATS_TEST_TMPDIR/pid")"
+	wait "$job" || true
+	until undo list | grep -q 'cut off'; do
+		[ "$((++tries))" -lt 500 ]
+	done
+	undo
+	tree | grep -v '^[.]/go ' | diff "$BATS_TEST_TMPDIR/before" -
 }
 
 @test "a session's journals have a bound of their own" {
