@@ -95,17 +95,18 @@ static void read_string(const struct json_doc *doc, const char *key, char *to,
 		to[0] = '\0';
 }
 
-static int read_code(const struct json_doc *doc)
+static uint64_t read_number(const struct json_doc *doc, const char *key,
+	uint64_t max, uint64_t otherwise)
 {
-	uint32_t node = json_find(doc, 0, "exit_code");
-	char digits[8];
+	uint32_t node = json_find(doc, 0, key);
+	char digits[24];
 	struct buf b = BUF_FIXED(digits);
-	unsigned code = 125;
+	uint64_t n;
 
 	if (node)
 		buf_add(&b, doc->text + doc->node[node].at,
 			doc->node[node].len);
-	return num_uint(buf_str(&b), 0, 255, &code) ? 125 : (int)code;
+	return num_u64(buf_str(&b), 0, max, &n) ? otherwise : n;
 }
 
 static void take_exit(struct follow *l, const struct json_doc *doc)
@@ -124,7 +125,8 @@ static void take_exit(struct follow *l, const struct json_doc *doc)
 	r->there = true;
 	r->ran = str_eq(state, "ended");
 	r->timed_out = late && json_type(doc, late) == JSON_TRUE;
-	r->code = read_code(doc);
+	r->code = (int)read_number(doc, "exit_code", 255, 125);
+	r->journal = read_number(doc, "journal", UINT64_MAX, 0);
 	r->signal = sig[0] && sig_number(sig) > 0 ? sig_number(sig) : 0;
 	l->ended = true;
 }
