@@ -374,7 +374,56 @@ env set PATH=$PROJECT:/usr/bin:/bin"
 	local exec
 	exec=$(in_policy "$POLICY" "$WARDBOX" audit dump -o json |
 		jq -r 'select(.type == "start") | .seq')
-	[[ "$(in_policy "$POLICY" "$WARDBOX" audit show "$exec")" == *"$PROJECT/moved"* ]]
+	run in_policy "$POLICY" "$WARDBOX" audit show "$exec"
+	[[ "$output" == *"$PROJECT/moved"* ]]
+	[[ "$output" == *"\"old\":\"$old\""* && "$output" == *"\"new\":\"$new\""* ]]
+}
+
+# What SHELL LINE says on a terminal of its own.
+on_terminal() {
+	in_policy "$POLICY" python3 -c 'import os, pty, sys
+pid, fd = pty.fork()
+if not pid:
+    os.execv(sys.argv[1], sys.argv[1:])
+while True:
+    try:
+        said = os.read(fd, 4096)
+    except OSError:
+        break
+    os.write(1, said)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))' "$WARDBOX" sh -c "$1"
+}
+
+@test "on a terminal one line says how what was removed comes back, and nowhere else" {
+	need python3 -c 'import pty'
+	some_files
+	run on_terminal 'rm -r d; exit 3'
+	[ "$status" -eq 3 ]
+	[ "${output%$'\r'}" = "wardbox sh: 4 paths were removed; 'wardbox undo' brings them back" ]
+	run on_terminal 'rm a'
+	[ "${output%$'\r'}" = "wardbox sh: 1 path was removed; 'wardbox undo' brings it back" ]
+	undo
+	undo
+	[ "$(cat a d/e/f)" = $'one\ntwo' ]
+	run on_terminal 'echo new >a; mv sparse s2; touch n'
+	[ -z "$output" ]
+	run g 'rm n'
+	[ -z "$output" ]
+}
+
+@test "envrun --json lists what a line changed" {
+	need jq --version
+	mkdir d
+	echo 1 >d/a
+	in_policy "$POLICY" "$WARDBOX" envrun --json -- 'cd d && echo 2 >b; mv a c' \
+		>"$BATS_TEST_TMPDIR/json"
+	[ "$(jq -r '.changed[] | .what + " " + .path + " " + .from' "$BATS_TEST_TMPDIR/json" | sort)" = \
+		"made $PROJECT/d/b 
+moved $PROJECT/d/c $PROJECT/d/a" ]
+	in_policy "$POLICY" "$WARDBOX" envrun --json -- 'pwd' >"$BATS_TEST_TMPDIR/json"
+	[ "$(jq -c '[.stdout, .journal, .changed]' "$BATS_TEST_TMPDIR/json")" = "[\"$PROJECT/d\\n\",null,null]" ]
+	undo
+	[ "$(ls d)" = a ]
 }
 
 @test "exec --dry-run runs a command, names what it changed, and leaves nothing of it" {
