@@ -112,21 +112,9 @@ static inline bool undo_is_link(const struct undo_stat *s)
 {
 	return (s->mode & 0170000) == 0120000;
 }
-static inline bool undo_same_object(
-	const struct undo_stat *a, const struct undo_stat *b)
-{
-	return a->ino == b->ino && a->dev == b->dev && a->btime == b->btime &&
-		!((a->mode ^ b->mode) & 0170000);
-}
-
+bool undo_same_object(const struct undo_stat *a, const struct undo_stat *b);
 /* Tells one object from another that has been given its name. */
-static inline uint64_t undo_mark(const struct undo_stat *st)
-{
-	const uint64_t odd = 0x9e3779b97f4a7c15U;
-
-	return ((st->ino * odd ^ st->btime) * odd ^ st->dev) * odd ^
-		(st->mode & 0170000) ^ 1;
-}
+uint64_t undo_mark(const struct undo_stat *st);
 
 /* undo_model.c. Ids; UNDO_NONE when there is no memory, or -1 of an entry. */
 struct undo_model *undo_model_new(void);
