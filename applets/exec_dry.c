@@ -44,6 +44,7 @@ static int take_back(
 	if (!told)
 		(void)undo_changes(m, add_change, &text);
 	err = undo_apply(m, &w, &sum, &failed, d);
+	guard_undo_restored(&who, undo_info(m), &sum);
 	for (size_t i = 0; i < failed.count; i++)
 		add_change(&text, &(struct undo_change){.became = UNDO_LOST,
 			.path = failed.act[i].path,

@@ -79,6 +79,8 @@ void exec_print_json(
 	json_strn(json_key(&j, "stdout"), reply->out.data, reply->out.len);
 	json_strn(json_key(&j, "stderr"), reply->err.data, reply->err.len);
 	add_outcome(&j, reply);
+	if (q->dry)
+		json_put_bool(&j, "dry_run", true);
 	json_put_bool(&j, "stdout_truncated",
 		g->run.bytes[RUN_STDOUT] > reply->out.len);
 	json_put_bool(&j, "stderr_truncated",

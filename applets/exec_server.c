@@ -71,7 +71,8 @@ static void keep(void *ctx, int fd, const void *bytes, size_t n)
 }
 
 /* The server's report as a reply, as if the command had run here. */
-static void fill_reply(struct exec_reply *reply, const struct serve_follow *f)
+static void fill_reply(const struct exec_request *q, struct exec_reply *reply,
+	const struct serve_follow *f)
 {
 	const struct serve_report *r = &f->report;
 	struct guard_outcome *g = &reply->result;
@@ -85,6 +86,9 @@ static void fill_reply(struct exec_reply *reply, const struct serve_follow *f)
 	g->code = r->code;
 	g->run.timed_out = r->timed_out;
 	reply->signal = r->signal;
+	/* Another machine's journal is not here. */
+	if (!str_after(q->server, "https://"))
+		g->undo = r->journal;
 	(void)str_copy(g->rule, sizeof g->rule, r->rule);
 	(void)str_copy(reply->uuid, sizeof reply->uuid, r->correlation);
 	if (r->ran)
@@ -137,7 +141,7 @@ static int call(const struct exec_request *q, struct exec_reply *reply,
 	f.len = message.len;
 	err = serve_follow(&f, d);
 	if (!err)
-		fill_reply(reply, &f);
+		fill_reply(q, reply, &f);
 	return err;
 }
 

@@ -25,7 +25,6 @@
 #include "base/path.h"
 #include "base/str.h"
 #include "guard/guard_undo.h"
-#include "log/audit_write.h"
 #include "sys/probe.h"
 
 extern char **environ;
@@ -156,23 +155,6 @@ static void report(const struct undo_opts *o, const struct undo_model *m,
 	cli_print(&out);
 }
 
-/* Tells the log; where there is none, it is no less done. */
-static void note(const struct undo_info *i, const struct undo_sum *sum)
-{
-	const struct guard_caller who = {.env = environ};
-	const struct audit_fact facts[] = {
-		{.key = "journal", .number = i->number},
-		{.key = "made", .number = sum->made},
-		{.key = "changed", .number = sum->changed},
-		{.key = "removed", .number = sum->removed},
-		{.key = "as", .number = sum->number},
-	};
-	struct guard_outcome out = {.exec_id = i->exec_id};
-
-	str_copy(out.session, sizeof out.session, i->session);
-	(void)guard_note(&who, &out, "undo.restore", facts, ARRAY_SIZE(facts));
-}
-
 static void progress(void *ctx, size_t done, size_t of)
 {
 	enum { EACH = 4096 };
@@ -193,6 +175,7 @@ int undo_one(const struct undo_opts *o, int store, uint64_t number,
 		.path_count = path_count,
 		.force = o->force,
 		.progress = isatty(STDERR_FILENO) ? progress : NULL};
+	const struct guard_caller who = {.env = environ};
 	struct undo_sum sum = {.number = 0};
 	struct diag d = {0};
 	int err = undo_load(store, number, &m, &d);
@@ -208,7 +191,7 @@ int undo_one(const struct undo_opts *o, int store, uint64_t number,
 				: "nothing is left to be taken back");
 	if (!o->dry_run && (!plan.refused || o->force)) {
 		err = undo_apply(m, &w, &sum, &failed, &d);
-		note(undo_info(m), &sum);
+		guard_undo_restored(&who, undo_info(m), &sum);
 	} else if (plan.refused) {
 		err = diag_fail(&d, -ESTALE,
 			"%zu path%s cannot be brought back: nothing was done"

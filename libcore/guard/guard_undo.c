@@ -209,26 +209,41 @@ static int lose_path(void *ctx, const char *path, const char *why)
 	return -EPERM;
 }
 
-/* Adds the project and the policy's places, but never the command's own
- * /tmp. */
+/* Adds a directory, but never the command's own /tmp. What lies in the project is
+ * there already; of others the outer one counts. */
+static void add_root(struct guard_undo *w, struct guard *g, const char *path)
+{
+	char real[PATH_MAX];
+	struct stat st;
+	size_t at;
+
+	if (path_real(path, real) || stat(real, &st) || !S_ISDIR(st.st_mode) ||
+		(g->place.tmp[0] && path_beneath(g->place.tmp, real)))
+		return;
+	for (at = 0; at < w->spec.root_count; at++) {
+		if (path_beneath(w->roots[at], real))
+			return;
+		if (at && path_beneath(real, w->roots[at]))
+			break;
+	}
+	if (at < UNDO_ROOTS_MAX &&
+		!guard_keep(g->box.texts, &w->roots[at], real))
+		w->spec.root_count += at == w->spec.root_count;
+}
+
+/* The project and the policy's places for undo; in a dry run all that the policy
+ * lets the command write. */
 static void find_roots(struct guard_undo *w, struct guard *g)
 {
-	const struct policy_words *words = &g->terms.grants.undo_words;
-	size_t *n = &w->spec.root_count;
-	char real[PATH_MAX];
+	const struct policy_grants *t = &g->terms.grants;
 
-	w->roots[(*n)++] = g->place.root;
-	for (size_t i = 0; i < words->count && *n < UNDO_ROOTS_MAX; i++) {
-		struct stat st;
-
-		if (words->item[i][0] != '/' || path_real(words->item[i], real) ||
-			stat(real, &st) || !S_ISDIR(st.st_mode) ||
-			path_beneath(g->place.root, real) ||
-			(g->place.tmp[0] && path_beneath(g->place.tmp, real)))
-			continue;
-		if (!guard_keep(g->box.texts, &w->roots[*n], real))
-			++*n;
-	}
+	w->roots[w->spec.root_count++] = g->place.root;
+	for (size_t i = 0; i < t->undo_words.count; i++)
+		if (t->undo_words.item[i][0] == '/')
+			add_root(w, g, t->undo_words.item[i]);
+	for (size_t i = 0; g->io->dry && i < t->path_count; i++)
+		if (t->path[i].write && !t->path[i].many && !t->path[i].runtime)
+			add_root(w, g, t->path[i].path);
 }
 
 /* The command's text as the log shows it, because the journal must hide the
@@ -471,4 +486,20 @@ int guard_undo_open(const struct guard_caller *who, bool alone, struct diag *d)
 		path[0] = '\0';
 	return open_store(who->env, where.uid, path, false, alone, NULL,
 		NULL, d);
+}
+
+void guard_undo_restored(const struct guard_caller *who,
+	const struct undo_info *i, const struct undo_sum *sum)
+{
+	const struct audit_fact facts[] = {
+		{.key = "journal", .number = i->number},
+		{.key = "made", .number = sum->made},
+		{.key = "changed", .number = sum->changed},
+		{.key = "removed", .number = sum->removed},
+		{.key = "as", .number = sum->number},
+	};
+	struct guard_outcome out = {.exec_id = i->exec_id};
+
+	str_copy(out.session, sizeof out.session, i->session);
+	(void)guard_note(who, &out, "undo.restore", facts, ARRAY_SIZE(facts));
 }

@@ -18,4 +18,11 @@ struct json;
 void guard_undo_json(struct json *j, const struct guard_caller *who,
 	const struct guard_outcome *out);
 
+/* Notes in the log that a command was taken back; without a log it is no less
+ * done. */
+struct undo_info;
+struct undo_sum;
+void guard_undo_restored(const struct guard_caller *who,
+	const struct undo_info *i, const struct undo_sum *sum);
+
 #endif

@@ -105,6 +105,7 @@ static const struct arg follow_members[] = {
 	TEXT("correlation_id", report.correlation),
 	ROW("timed_out", ARG_TRUTH, report.timed_out, 0),
 	ROW("exit_code", ARG_INT, report.code, 255),
+	ROW("journal", ARG_NUMBER, report.journal, UINT64_MAX),
 };
 
 static void take_started(struct follow *l, const struct said *s)

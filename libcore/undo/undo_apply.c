@@ -19,6 +19,7 @@
 
 #include "base/clock.h"
 #include "base/str.h"
+#include "undo/undo_rec_in.h"
 
 struct rank {
 	uint32_t depth, dir, at;
@@ -241,6 +242,9 @@ static int finish_at(struct applying *a, uint32_t id, int fd, const char *name)
 	err = undo_set_meta(fd, name, &o->before, o);
 	if (!err && (undo_stat(fd, name, &st) || !verified(o, &st)))
 		err = -ESTALE;
+	if (!err && !undo_is_dir(&st))
+		err = undo_again_note(a->w->store, a->u->m->info.number,
+			&o->now, &st);
 	return err;
 }
 

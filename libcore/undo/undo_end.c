@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -232,6 +233,18 @@ int undo_end_cut(struct undo *u)
 	return err ? err : undo_write_found(&u->out, u->m);
 }
 
+/* The time that the file system gives to a change now. The first look makes it
+ * use a finer clock where it has one. */
+static uint64_t file_clock(int fd)
+{
+	struct undo_stat st;
+
+	return undo_stat(fd, "", &st) || fchmod(fd, 0600) ||
+			       undo_stat(fd, "", &st)
+		       ? clock_ns(CLOCK_REALTIME_COARSE)
+		       : st.ctime;
+}
+
 int undo_end(struct undo **slot, bool complete, undo_each *each, void *ctx,
 	struct undo_sum *sum, struct diag *d)
 {
@@ -246,8 +259,7 @@ int undo_end(struct undo **slot, bool complete, undo_each *each, void *ctx,
 		return 0;
 	}
 	info = &u->m->info;
-	/* As the clock of file systems has it. */
-	info->ended_ns = clock_ns(CLOCK_REALTIME_COARSE);
+	info->ended_ns = file_clock(u->out.fd);
 	err = undo_look(u);
 	if (!err)
 		undo_settle(u->m);

@@ -26,6 +26,10 @@ struct undo_stat {
 	uint32_t mode, uid, gid, nlink; /* mode 0: there is nothing */
 };
 
+struct undo_ident {
+	uint64_t dev, ino, btime;
+};
+
 enum {
 	UNDO_HELD = 1,   /* store/N/o<id> is a link to the very object */
 	UNDO_COPIED = 2, /* store/N/c<id> is a copy of the content */
@@ -59,6 +63,7 @@ struct undo_obj {
 	const char *alive;   /* another name of it that there is */
 	uint32_t placed; /* 1 more than the entry where it stands again */
 	uint64_t seen; /* undo_mark() of it as the restore found or made it */
+	struct undo_ident now; /* what stands for it since the last restore */
 	uint8_t sha_old[UNDO_SHA], sha_new[UNDO_SHA];
 };
 
@@ -107,21 +112,9 @@ static inline bool undo_is_link(const struct undo_stat *s)
 {
 	return (s->mode & 0170000) == 0120000;
 }
-static inline bool undo_same_object(
-	const struct undo_stat *a, const struct undo_stat *b)
-{
-	return a->ino == b->ino && a->dev == b->dev && a->btime == b->btime &&
-		!((a->mode ^ b->mode) & 0170000);
-}
-
+bool undo_same_object(const struct undo_stat *a, const struct undo_stat *b);
 /* Tells one object from another that has been given its name. */
-static inline uint64_t undo_mark(const struct undo_stat *st)
-{
-	const uint64_t odd = 0x9e3779b97f4a7c15U;
-
-	return ((st->ino * odd ^ st->btime) * odd ^ st->dev) * odd ^
-		(st->mode & 0170000) ^ 1;
-}
+uint64_t undo_mark(const struct undo_stat *st);
 
 /* undo_model.c. Ids; UNDO_NONE when there is no memory, or -1 of an entry. */
 struct undo_model *undo_model_new(void);
@@ -180,6 +173,13 @@ int undo_write_end(struct undo_out *out, const struct undo_model *m);
 int undo_read(int fd, struct undo_model *m);
 /* The header, and the end where there is one. */
 int undo_read_info(int fd, struct undo_info *info);
+
+/* undo_again.c. Notes which object stands for a file since the restore by. */
+int undo_again_note(int store, uint64_t by, const struct undo_ident *was,
+	const struct undo_stat *is);
+/* Gives the model's objects the identity that they have now. */
+int undo_again_follow(int store, struct undo_model *m);
+struct undo_ident undo_ident(const struct undo_stat *st);
 
 /* undo_store.c: a new journal's directory, and its locked file. */
 int undo_new(int store, struct undo_info *info, int *dir, int *journal);

@@ -15,6 +15,20 @@
 
 enum { DEPTH_MAX = 1024, GROW_FIRST = 64, MODEL_BYTES = 1 << 30 };
 
+bool undo_same_object(const struct undo_stat *a, const struct undo_stat *b)
+{
+	return a->ino == b->ino && a->dev == b->dev && a->btime == b->btime &&
+		!((a->mode ^ b->mode) & 0170000);
+}
+
+uint64_t undo_mark(const struct undo_stat *st)
+{
+	const uint64_t odd = 0x9e3779b97f4a7c15U;
+
+	return ((st->ino * odd ^ st->btime) * odd ^ st->dev) * odd ^
+		(st->mode & 0170000) ^ 1;
+}
+
 void undo_free(struct undo_model **slot)
 {
 	struct undo_model *m = *slot;

@@ -220,31 +220,39 @@ static bool has_other(struct checking *c, uint32_t dir, char name[NAME_MAX + 1])
 	return other;
 }
 
-/* NULL when there is something to make it from. */
-static const char *cannot_come_back(const struct undo_model *m, uint32_t id)
+/* Is what was saved of an object there, and as it was then? */
+static bool is_kept(const struct undo_model *m, uint32_t id, char kind)
 {
 	const struct undo_obj *o = &m->obj[id];
 	struct undo_stat st;
 	char name[16];
 
-	if (o->after.mode || undo_is_dir(&o->before))
-		return NULL;
-	if (o->saved & UNDO_HELD &&
-		!undo_stat(m->dir, undo_saved_name(name, 'o', id), &st)) {
-		if (o->saved & UNDO_COPIED || !undo_is_file(&st) ||
-			(st.size == o->before.size &&
-				(st.mtime == o->before.mtime ||
-					o->touched & UNDO_T_META)))
-			return NULL;
-		return "it was written to after it had been removed";
-	}
-	if (o->saved & UNDO_COPIED &&
-		!undo_stat(m->dir, undo_saved_name(name, 'c', id), &st))
-		return NULL;
-	if ((undo_is_link(&o->before) && o->link && *o->link) ||
+	if (undo_stat(m->dir, undo_saved_name(name, kind, id), &st))
+		return false;
+	if (!undo_is_file(&o->before))
+		return true;
+	/* Who had it open could still write to what was removed. */
+	return st.size == o->before.size &&
+		(kind == 'c' || st.mtime == o->before.mtime ||
+			o->touched & UNDO_T_META) &&
+		(!(o->touched & UNDO_T_SHA_OLD) ||
+			is_sum(m->dir, name, o->sha_old));
+}
+
+/* NULL when there is something to make it from. */
+static const char *cannot_come_back(const struct undo_model *m, uint32_t id)
+{
+	const struct undo_obj *o = &m->obj[id];
+
+	if (o->after.mode || undo_is_dir(&o->before) ||
+		(o->saved & UNDO_COPIED && is_kept(m, id, 'c')) ||
+		(o->saved & UNDO_HELD && is_kept(m, id, 'o')) ||
+		(undo_is_link(&o->before) && o->link && *o->link) ||
 		S_ISFIFO(o->before.mode) || S_ISSOCK(o->before.mode))
 		return NULL;
-	return "it was not saved";
+	return o->saved & (UNDO_HELD | UNDO_COPIED)
+		? "what was saved of it was changed since"
+		: "it was not saved";
 }
 
 static const char *moved_around(struct checking *c, const struct undo_ent *e)
@@ -316,7 +324,8 @@ static const char *check_object(struct checking *c, uint32_t id)
 	}
 	if (!undo_is_as(o, true, fd, o->name2, &st))
 		return "somebody changed it since";
-	if (undo_is_file(&st) && !(o->saved & UNDO_COPIED) &&
+	if (undo_is_file(&st) &&
+		!(o->saved & UNDO_COPIED && is_kept(c->m, id, 'c')) &&
 		(o->before.size != o->after.size ||
 			(o->before.mtime != o->after.mtime &&
 				!(o->touched & UNDO_T_META))))

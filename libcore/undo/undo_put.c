@@ -270,20 +270,18 @@ static int replace_file(
 		err = undo_stat(a->m->dir, undo_saved_name(as, 'c', id), &st);
 	if (err)
 		return err;
-	o->fresh = true;
-	o->seen = undo_mark(&st);
-	if (renameat(a->m->dir, as, fd, name)) {
+	if (!renameat(a->m->dir, as, fd, name))
+		o->seen = undo_mark(&st);
+	else if (errno != EXDEV || unlinkat(fd, name, 0))
 		err = -errno;
-		if (err == -EXDEV)
-			err = unlinkat(fd, name, 0)
-				      ? -errno
-				      : write_copy(a, id, 'c', fd, name);
-	}
+	else
+		err = write_copy(a, id, 'c', fd, name);
+	o->fresh = !err;
 	return err ? err : undo_set_meta(fd, "", &dir, NULL);
 }
 
-/* In the same file where that is the one of before and has other names; else by another
- * one over it. */
+/* By another file over it; in the same one where that is the one of before and has
+ * other names, or is mounted there. */
 int undo_put_content(struct applying *a, uint32_t id, int fd, const char *name)
 {
 	struct undo_obj *o = &a->m->obj[id];
@@ -296,8 +294,11 @@ int undo_put_content(struct applying *a, uint32_t id, int fd, const char *name)
 		err = -ESTALE;
 	if (err)
 		return err;
-	if (st.nlink == 1 || !undo_same_object(&st, &o->before))
-		return replace_file(a, id, fd, name);
+	if (st.nlink == 1 || !undo_same_object(&st, &o->before)) {
+		err = replace_file(a, id, fd, name);
+		if (err != -EBUSY)
+			return err;
+	}
 	err = undo_at_touch(a, UNDO_CONTENT, fd, name);
 	if (err)
 		return err;

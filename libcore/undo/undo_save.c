@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/syscall.h>
@@ -41,7 +42,6 @@ enum {
 	STAT_EMPTY_PATH = 0x1000,
 	STAT_NOFOLLOW = 0x100,
 	COPY_STEP = 1 << 30,
-	BLOCK = 1 << 16,
 	OVERLAY = 0x794c7630,
 };
 static const unsigned long file_clone = 0x40049409; /* FICLONE */
@@ -165,46 +165,19 @@ int undo_open_file(int dir, const char *name)
 	return fd;
 }
 
-/* Where the kernel copies between these two, it does; else by hand. */
 static int copy_range(int from, int to, off_t at, off_t end)
 {
-	autofree char *block = NULL;
-	off_t in = at, out = at;
-
-	while (in < end) {
-		off_t left = end - in;
-		ssize_t n = syscall(__NR_copy_file_range, from, &in, to, &out,
-			(size_t)(left > COPY_STEP ? COPY_STEP : left), 0);
+	if (lseek(to, at, SEEK_SET) < 0)
+		return -errno;
+	while (at < end) {
+		off_t left = end - at;
+		ssize_t n = sendfile(to, from, &at,
+			(size_t)(left > COPY_STEP ? COPY_STEP : left));
 
 		if (n == 0)
 			return 0;
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0 && errno != EXDEV && errno != EINVAL &&
-			errno != ENOSYS && errno != EOPNOTSUPP)
+		if (n < 0 && errno != EINTR)
 			return -errno;
-		if (n < 0)
-			break;
-	}
-	block = in < end ? malloc(BLOCK) : NULL;
-	while (in < end) {
-		off_t left = end - in;
-		ssize_t n = !block ? -1
-				   : pread(from, block,
-					     left > BLOCK ? BLOCK : (size_t)left,
-					     in);
-
-		if (n < 0 && block && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n < 0 ? -(block ? errno : ENOMEM) : 0;
-		for (ssize_t done = 0, put; done < n; done += put) {
-			put = pwrite(to, block + done, (size_t)(n - done),
-				in + done);
-			if (put <= 0)
-				return put < 0 ? -errno : -EIO;
-		}
-		in += n;
 	}
 	return 0;
 }

@@ -255,6 +255,18 @@ uint64_t undo_prune(int store, const struct undo_bounds *b)
 	return freed;
 }
 
+/* Removes what was saved for a change that did not come to be in the journal. */
+static void drop_unknown(const struct undo_model *m)
+{
+	autoclean(dir_close) DIR *dir = dir_open(m->dir, ".");
+	struct dirent *e;
+	uint64_t id;
+
+	while (dir && (e = readdir(dir)))
+		if (!num_u64(e->d_name + 1, m->obj_count, UINT32_MAX, &id))
+			unlinkat(m->dir, e->d_name, 0);
+}
+
 /* What was cut off ends here: its tree is as the command left it, or as others
  * left it since. */
 static int close_cut(struct undo_model *m, int store, int *fd)
@@ -264,6 +276,7 @@ static int close_cut(struct undo_model *m, int store, int *fd)
 		.spec = &spec, .m = m, .out.fd = *fd, .began = m->info.began_ns};
 	int err = ftruncate(*fd, (off_t)m->whole) ? -errno : 0;
 
+	drop_unknown(m);
 	for (uint32_t id = UNDO_ROOT; id < m->obj_count; id++)
 		undo_hash_obj(&u, id);
 	for (uint32_t i = 0; i < m->ent_count; i++)
@@ -291,8 +304,11 @@ int undo_load(int store, uint64_t number, struct undo_model **out,
 		err = -EBUSY;
 	if (!err)
 		err = undo_read(fd, m);
-	if (!err) {
+	if (m)
 		m->info.number = number;
+	if (!err)
+		err = undo_again_follow(store, m);
+	if (!err) {
 		if (!m->info.ended)
 			err = close_cut(m, store, &fd);
 	}

@@ -101,6 +101,9 @@ static int start(struct undo *u)
 		undo_hash_obj(u, i + UNDO_ROOT);
 		err = undo_write_obj(&u->out, u->m, i + UNDO_ROOT);
 	}
+	/* A journal whose guard is killed now is found by its beginning. */
+	if (!err)
+		err = undo_flush(&u->out);
 	u->failed = err;
 	return err;
 }

@@ -2,7 +2,7 @@
 # shellcheck shell=sh
 . tests/bench/lib.sh
 
-turns_of=${RUNS:-5}
+turns_of=${RUNS:-3}
 [ "$turns_of" -le 9 ] || turns_of=9
 mount_at=/mnt
 if ! unshare -m mount -t tmpfs none "$mount_at" 2>/dev/null; then

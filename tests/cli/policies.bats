@@ -14,13 +14,17 @@ policy() { # ARGUMENT... of `policy`, with the system policy $POLICY
 	in_policy "$POLICY" "$WARDBOX" policy "$@"
 }
 
-decides() { # allow|confirm|deny LINE...
-	local want=$1 line
-	shift
+decides_in() { # PROFILE allow|confirm|deny LINE...
+	local profile=$1 want=$2 line
+	shift 2
 	for line; do
-		printf 'FULL-AUTO\t%s\t%s\n' "${want^^}" "$line"
+		printf '%s\t%s\t%s\n' "$profile" "${want^^}" "$line"
 	done >rows
 	policy test --batch rows
+}
+
+decides() { # allow|confirm|deny LINE...
+	decides_in FULL-AUTO "$@"
 }
 
 @test "each is a policy by itself, and takes lines behind it" {
@@ -72,6 +76,65 @@ decides() { # allow|confirm|deny LINE...
 	POLICY='include contract'
 	decides confirm 'npm ci' 'pip install x' 'git push origin main' 'dpkg -i x.deb'
 	decides deny 'sudo id' 'sysctl -n kernel.ostype'
+}
+
+# Data that is sent, and acts outside of the sandbox, on which no profile decides
+# by itself.
+OUTWARD=('git push origin main' 'npm publish' 'docker push x' 'docker run x'
+	'kubectl apply -f x' 'terraform apply' 'gh pr create' 'sendmail a@b'
+	'psql -h db -c x' 'xdg-open x' 'twine upload x' 'rsync a host:b' 'git fetch')
+
+@test "what cannot be undone asks in every profile, and one line lets it go" {
+	local name
+	POLICY=$'include default\nuse SAFE'
+	for line in "${OUTWARD[@]}" 'curl x.example'; do
+		run policy test "$line"
+		[ "$status" -eq 11 ]
+	done
+	for name in DEV FULL-AUTO; do
+		POLICY="include default
+use $name"
+		decides_in "$name" confirm "${OUTWARD[@]}"
+		decides_in "$name" deny 'curl -d @a x.example' 'ssh host true' 'crontab -'
+		decides_in "$name" allow 'git status' 'git diff'
+	done
+	POLICY='include contract'
+	decides confirm "${OUTWARD[@]}"
+	POLICY+=$'\nallow id=git-net net=all git push **'
+	decides allow 'git push origin main'
+	decides confirm 'npm publish' 'git fetch'
+}
+
+@test "agent, ci, image: what reaches no host but those of a line goes on, the rest asks or is denied" {
+	local name
+	for name in agent ci image; do
+		POLICY="include $name"
+		decides confirm 'npm publish' 'docker push x' 'kubectl apply -f x' \
+			'terraform apply' 'gh pr create' 'sendmail a@b' 'xdg-open x' 'twine upload x'
+		decides allow 'git push origin main' 'ssh host true' 'rsync a host:b'
+	done
+	# No program of the project: those are judged by what they do.
+	mkdir "$BATS_TEST_TMPDIR/bin"
+	printf '#!/bin/sh\ntouch sent\n' >"$BATS_TEST_TMPDIR/bin/sendmail"
+	chmod +x "$BATS_TEST_TMPDIR/bin/sendmail"
+	export PATH=$BATS_TEST_TMPDIR/bin:$PATH
+	for name in agent ci; do
+		POLICY="include $name
+path r $BATS_TEST_TMPDIR/bin/**
+exec $BATS_TEST_TMPDIR/bin"
+		run in_policy "$POLICY" "$WARDBOX" sh -c 'sendmail a@b' </dev/null
+		echo "$output"
+		[ "$status" -eq 126 ]
+		[ ! -e sent ]
+		# Named by a line it runs.
+		POLICY+=$'\nallow id=mail sendmail **'
+		in_policy "$POLICY" "$WARDBOX" sh -c 'sendmail a@b' </dev/null
+		[ -e sent ]
+		rm sent
+		# Without such a line there is no way to a host that is not named.
+		run in_policy "$POLICY" "$WARDBOX" sh -c 'exec 3<>/dev/tcp/192.0.2.1/80' </dev/null
+		[ "$status" -ne 0 ]
+	done
 }
 
 @test "agent: limits fit the machine" {

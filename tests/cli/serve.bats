@@ -227,6 +227,41 @@ for _ in range(3):
 EOF
 }
 
+@test "what a command changed is told by exec --json and by REST, and can be taken back" {
+	POLICY+=$'\nprofile FULL-AUTO undo=on'
+	up
+	echo old >a
+	run --separate-stderr ex --json s -- sh -c 'echo new >a; echo x >made'
+	[ "$(jq -r '.changed[] | .what + " " + .path' <<<"$output" | sort)" = "changed $PROJECT/a
+made $PROJECT/made" ]
+	client <<'EOF'
+import hashlib
+def ended(i):
+    s = connect()
+    ask("GET", f"/api/v1/commands/{i}/events", s=s)
+    while s.recv(65536):
+        pass
+st, _, b = ask("POST", "/api/v1/sessions/s/commands", {"text": "rm a made; mkdir d"})
+i = json.loads(b)["id"]
+ended(i)
+f = json.loads(ask("GET", f"/api/v1/commands/{i}/changed")[2])
+assert {(c["what"], os.path.basename(c["path"])) for c in f["changes"]} == {
+    ("removed", "a"), ("removed", "made"), ("made", "d")}, f
+old = hashlib.sha256(b"new\n").hexdigest()
+assert old in [c.get("old") for c in f["changes"]], f
+assert "-new" in ask("GET", f"/api/v1/commands/{i}/diff")[2].decode()
+st, _, b = ask("POST", "/api/v1/sessions/s/commands", {"text": "true"})
+i = json.loads(b)["id"]
+ended(i)
+assert ask("GET", f"/api/v1/commands/{i}/changed")[0] != 200
+EOF
+	in_policy "$POLICY" "$WARDBOX" undo
+	[ "$(cat a made)" = $'new\nx' ]
+	in_policy "$POLICY" "$WARDBOX" undo
+	[ "$(cat a)" = old ]
+	[ ! -e made ]
+}
+
 @test "one server a user; stopped, it has ended and recorded what ran" {
 	up
 	run serve

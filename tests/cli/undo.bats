@@ -206,11 +206,41 @@ undo bytes=5K over=refuse'
 	until undo list | grep -q 'cut off'; do
 		[ "$((++tries))" -lt 500 ]
 	done
+	# What was saved for a change that the journal does not know yet goes.
+	local kept=$BATS_TEST_TMPDIR/ns/log/wardbox/undo-$(id -u)/1
+	ln a "$kept/o4000"
 	run undo
 	echo "$output"
 	[ "$status" -eq 0 ]
+	[ ! -e "$kept/o4000" ]
 	[ "$(cat a b)" = "$(printf 'old\nold')" ]
 	[ ! -e made ]
+}
+
+@test "hard links hold together over several undos, also what came back as a copy" {
+	echo one >a
+	ln a b
+	ln a c
+	touch -d 2001-02-03 a
+	tree >"$BATS_TEST_TMPDIR/0"
+	# The other names are not in this journal, nor in the next.
+	g 'echo two >a'
+	tree >"$BATS_TEST_TMPDIR/1"
+	g 'rm c; echo three >c'
+	tree >"$BATS_TEST_TMPDIR/2"
+	g 'rm a b'
+	for _ in 1 2 3; do
+		for n in 2 1 0; do
+			undo
+			tree | diff "$BATS_TEST_TMPDIR/$n" -
+		done
+		for n in 1 2; do
+			undo redo
+			tree | diff "$BATS_TEST_TMPDIR/$n" -
+		done
+		undo redo
+		[ ! -e a ]
+	done
 }
 
 @test "journals are pruned, one by one and by age" {
@@ -344,7 +374,56 @@ env set PATH=$PROJECT:/usr/bin:/bin"
 	local exec
 	exec=$(in_policy "$POLICY" "$WARDBOX" audit dump -o json |
 		jq -r 'select(.type == "start") | .seq')
-	[[ "$(in_policy "$POLICY" "$WARDBOX" audit show "$exec")" == *"$PROJECT/moved"* ]]
+	run in_policy "$POLICY" "$WARDBOX" audit show "$exec"
+	[[ "$output" == *"$PROJECT/moved"* ]]
+	[[ "$output" == *"\"old\":\"$old\""* && "$output" == *"\"new\":\"$new\""* ]]
+}
+
+# What SHELL LINE says on a terminal of its own.
+on_terminal() {
+	in_policy "$POLICY" python3 -c 'import os, pty, sys
+pid, fd = pty.fork()
+if not pid:
+    os.execv(sys.argv[1], sys.argv[1:])
+while True:
+    try:
+        said = os.read(fd, 4096)
+    except OSError:
+        break
+    os.write(1, said)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))' "$WARDBOX" sh -c "$1"
+}
+
+@test "on a terminal one line says how what was removed comes back, and nowhere else" {
+	need python3 -c 'import pty'
+	some_files
+	run on_terminal 'rm -r d; exit 3'
+	[ "$status" -eq 3 ]
+	[ "${output%$'\r'}" = "wardbox sh: 4 paths were removed; 'wardbox undo' brings them back" ]
+	run on_terminal 'rm a'
+	[ "${output%$'\r'}" = "wardbox sh: 1 path was removed; 'wardbox undo' brings it back" ]
+	undo
+	undo
+	[ "$(cat a d/e/f)" = $'one\ntwo' ]
+	run on_terminal 'echo new >a; mv sparse s2; touch n'
+	[ -z "$output" ]
+	run g 'rm n'
+	[ -z "$output" ]
+}
+
+@test "envrun --json lists what a line changed" {
+	need jq --version
+	mkdir d
+	echo 1 >d/a
+	in_policy "$POLICY" "$WARDBOX" envrun --json -- 'cd d && echo 2 >b; mv a c' \
+		>"$BATS_TEST_TMPDIR/json"
+	[ "$(jq -r '.changed[] | .what + " " + .path + " " + .from' "$BATS_TEST_TMPDIR/json" | sort)" = \
+		"made $PROJECT/d/b 
+moved $PROJECT/d/c $PROJECT/d/a" ]
+	in_policy "$POLICY" "$WARDBOX" envrun --json -- 'pwd' >"$BATS_TEST_TMPDIR/json"
+	[ "$(jq -c '[.stdout, .journal, .changed]' "$BATS_TEST_TMPDIR/json")" = "[\"$PROJECT/d\\n\",null,null]" ]
+	undo
+	[ "$(ls d)" = a ]
 }
 
 @test "exec --dry-run runs a command, names what it changed, and leaves nothing of it" {
@@ -361,7 +440,11 @@ env set PATH=$PROJECT:/usr/bin:/bin"
 	tree | diff "$BATS_TEST_TMPDIR/before" -
 	in_policy "$POLICY" "$WARDBOX" exec --json -n -- rm a >"$BATS_TEST_TMPDIR/json"
 	[ "$(jq -r '.changed[0].what + .changed[0].path' "$BATS_TEST_TMPDIR/json")" = "removed$PROJECT/a" ]
+	[ "$(jq .dry_run "$BATS_TEST_TMPDIR/json")" = true ]
 	tree | diff "$BATS_TEST_TMPDIR/before" -
+	# The log says that both were taken back.
+	[ "$(in_policy "$POLICY" "$WARDBOX" audit dump -o json |
+		jq -c 'select(.event == "undo.restore")' | wc -l)" -eq 2 ]
 	# What could not be taken back does not happen.
 	POLICY+='
 undo bytes=1'
@@ -372,6 +455,61 @@ undo bytes=1'
 	[ "$status" -eq 1 ]
 	run "$WARDBOX" exec -n -s local -- true
 	[ "$status" -eq 125 ]
+}
+
+@test "a dry run of every kind of change, in all places that may be written, in a session" {
+	some_files
+	mkdir -p "$BATS_TEST_TMPDIR/other/in"
+	echo o >"$BATS_TEST_TMPDIR/other/in/old"
+	POLICY="${POLICY/undo=on/undo=off}
+path rw $BATS_TEST_TMPDIR/other/in/** $BATS_TEST_TMPDIR/other/**"
+	all_places() { tree && (cd "$BATS_TEST_TMPDIR/other" && tree); }
+	dry() { # LINE: what was told of it
+		run in_policy "$POLICY" "$WARDBOX" exec -n -- sh -c "$1"
+		echo "$output"
+		all_places | diff "$BATS_TEST_TMPDIR/before" -
+	}
+	all_places >"$BATS_TEST_TMPDIR/before"
+	dry "cd $BATS_TEST_TMPDIR/other; rm in/old; mkdir -p x/y; echo >x/y/z; mv in in2"
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"removed  $BATS_TEST_TMPDIR/other/in/old"* ]]
+	dry 'mv d/e empty/e; mv a b; mv soft soft2'
+	[[ "$output" == *"moved    $PROJECT/b from $PROJECT/a"* ]]
+	dry 'ln a l2; echo x >>l2; chmod 600 sparse; rm pipe; mkfifo pipe2'
+	[[ "$output" == *"made     $PROJECT/l2"*"changed  $PROJECT/a"* ]]
+	dry '(echo >late; sleep 1000) & until [ -e late ]; do :; done'
+	[[ "$output" == *"made     $PROJECT/late"* ]]
+	# shellcheck disable=SC2016 # the shell's own
+	dry 'rm -r d; kill -9 $$'
+	[ "$status" -eq 137 ]
+	dry 'exit 7'
+	[ "$status" -eq 7 ]
+	local id
+	id=$(in_policy "$POLICY" "$WARDBOX" session create)
+	run in_policy "$POLICY" "$WARDBOX" exec -n "$id" -- rm -r d
+	[ "$status" -eq 0 ]
+	all_places | diff "$BATS_TEST_TMPDIR/before" -
+	run undo list
+	[ "$status" -eq 1 ]
+}
+
+@test "a dry run that was killed is taken back by undo" {
+	echo old >a
+	mkfifo go
+	tree | grep -v '^[.]/go ' >"$BATS_TEST_TMPDIR/before"
+	# shellcheck disable=SC2016 # expanded by the inner shell
+	in_policy "$POLICY" sh -c 'echo $$ >"$2"; exec "$1" exec -n -- sh -c "
+		echo new >a; echo x >made; echo ready >go; sleep 1000"' \
+		sh "$WARDBOX" "$BATS_TEST_TMPDIR/pid" >/dev/null 2>&1 3>&- &
+	local job=$! tries=0
+	[ "$(timeout 60 cat go)" = ready ]
+	kill -9 "$(cat "$BATS_TEST_TMPDIR/pid")"
+	wait "$job" || true
+	until undo list | grep -q 'cut off'; do
+		[ "$((++tries))" -lt 500 ]
+	done
+	undo
+	tree | grep -v '^[.]/go ' | diff "$BATS_TEST_TMPDIR/before" -
 }
 
 @test "a session's journals have a bound of their own" {

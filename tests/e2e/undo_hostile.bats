@@ -167,3 +167,94 @@ path rw $BATS_TEST_TMPDIR/other/**"
 	[[ "$output" != *journal* && "$output" != *last* ]]
 	[ "${lines[-1]}" = 3 ]
 }
+
+@test "two undos at once: one restores, the other says so" {
+	local i
+	mkdir d
+	for i in $(seq 200); do echo "$i" >"d/$i"; done
+	tree >"$BATS_TEST_TMPDIR/before"
+	g 'rm -r d'
+	# shellcheck disable=SC2016 # expanded by the inner shell
+	in_policy "$POLICY" sh -c 'for n in 1 2 3; do
+		"$1" undo 1 >"$2/said$n" 2>&1 &
+	done; wait' sh "$WARDBOX" "$BATS_TEST_TMPDIR"
+	tree | diff "$BATS_TEST_TMPDIR/before" -
+	[ "$(cat "$BATS_TEST_TMPDIR"/said* | grep -c 'took back')" -eq 1 ]
+	[ "$(cat "$BATS_TEST_TMPDIR"/said* | grep -c -e 'another undo is at work' \
+		-e 'nothing is left')" -eq 2 ]
+}
+
+@test "a store that its owner changed restores nothing unsaid, and leads nowhere" {
+	local store=$BATS_TEST_TMPDIR/ns/log/wardbox/undo-$(id -u) f
+	echo old >a
+	echo old >b
+	g 'rm a; echo new >b'
+	for f in "$store"/1/[co]*; do echo bad >"$f"; done
+	run undo 1
+	echo "$output"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"$PROJECT/a: what was saved of it was changed since"* ]]
+	[[ "$output" == *"$PROJECT/b: its content was not saved"* ]]
+	[ "$(cat b)" = new ]
+	rm -f "$store"/1/[co]*
+	echo now >b
+	g 'echo newer >b; mkdir d'
+	rm "$store"/2/[co]*
+	run undo 2
+	echo "$output"
+	[ "$status" -eq 1 ]
+	[ "$(cat b)" = newer ]
+	# A journal counts up to the first record that is not whole.
+	printf x | dd of="$store/2/journal" bs=1 seek=700 conv=notrunc status=none
+	undo 2 --force || true
+	[ "$(cat b)" = newer ]
+	# Neither notes of restores nor their place lead elsewhere.
+	rm -f "$store/again"
+	ln -s "$PROJECT/b" "$store/again"
+	run undo 2
+	[ "$status" -eq 1 ]
+	rm "$store/again"
+	(umask 077 && head -c 100000 /dev/urandom >"$store/again")
+	exact 'echo third >b; mv b c; mkdir e'
+}
+
+@test "a command that still writes behind its line is not taken back before it ends" {
+	mkfifo one two
+	POLICY+="
+profile FULL-AUTO background=keep"
+	local id tries=0
+	id=$(in_policy "$POLICY" "$WARDBOX" session create)
+	echo old >a
+	in_policy "$POLICY" "$WARDBOX" exec --keep "$id" -- \
+		sh -c '(echo new >a; cat one; echo late >b; cat two) >/dev/null 2>&1 &' 3>&-
+	run undo
+	[ "$status" -eq 1 ]
+	run undo 1
+	echo "$output"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"still running"* ]]
+	[ "$(cat a)" = new ]
+	echo >one
+	echo >two
+	until [[ "$(undo list)" != *running* ]]; do
+		[ "$((++tries))" -lt 500 ]
+	done
+	undo
+	[ "$(cat a)" = old ]
+	[ ! -e b ]
+}
+
+@test "what a name is changes while it is saved: a pipe, a link, a directory" {
+	local i
+	echo 1 >f
+	exact 'for i in 1 2 3; do rm -f f; mkfifo f; rm f; ln -s / f; rm f; mkdir f; rmdir f; echo 2 >f; done; rm f; mkfifo f'
+	cp "$HELPERS/undo_acts" "$BATS_TEST_TMPDIR"
+	POLICY+="
+path r $BATS_TEST_TMPDIR/**
+exec $BATS_TEST_TMPDIR"
+	# Threads that replace the same few names: nothing waits for a pipe.
+	for i in 1 2 3 4 5; do
+		g "timeout 60 $BATS_TEST_TMPDIR/undo_acts $i 300 4"
+		undo --force >/dev/null || true
+	done
+}

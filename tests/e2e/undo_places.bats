@@ -60,6 +60,20 @@ relax mount'
 		exact 'find disk -mindepth 1 -delete'"
 }
 
+@test "a file and a directory that are mounted in the project" {
+	some_files
+	inside '
+		echo old >"$SCRATCH/conf"
+		chmod 640 "$SCRATCH/conf"
+		: >conf
+		mount --bind "$SCRATCH/conf" conf
+		exact "echo new >conf; chmod 600 conf; echo x >>a"
+		[ "$(cat "$SCRATCH/conf")" = old ]
+		mkdir bound
+		mount --bind d bound
+		exact "echo new >bound/e/f; echo x >d/n; mv bound/n d/m; rm -r d/e"'
+}
+
 @test "a project of an overlay, and one that is bound to another place" {
 	inside "
 		mkdir low up work over

@@ -3,11 +3,14 @@
 
     undo-trees.py WARDBOX ACTS RUNS SEED [kill | threads]
 
-Stands in a project whose policy says undo=on; ACTS is the program undo_acts. With
-kill the guard, the command or the undo is killed in the midst; with threads three
-of them change one directory at once. Prints the runs that were not exact; exits 1
-when any was.
+Stands in a project whose policy says undo=on; ACTS is the program undo_acts. Each
+tree gets some commands, all of which are taken back and then done again, one by
+one. With kill the guard, the command or the undo is killed in the midst; with
+threads three of them change one directory at once. Prints the trees that were not
+exact; exits 1 when any was. STATE names a file from which a runner that was ended
+goes on.
 """
+import glob
 import hashlib
 import os
 import random
@@ -18,45 +21,49 @@ import subprocess
 import sys
 import time
 
-ACTS = sys.argv[2]
+WARDBOX, ACTS, RUNS, SEED = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
 HOW = sys.argv[5] if len(sys.argv) > 5 else ""
+STATE = os.environ.get("STATE")
+CHAIN = 1 if HOW else 8
 
 
-def tree():
-    out, inodes = [], {}
-    for at, dirs, files in os.walk("."):
-        dirs.sort()
-        if at == "." and ".git" in dirs:
-            dirs.remove(".git")
-        for name in sorted(dirs + files):
-            path = os.path.join(at, name)
-            st = os.lstat(path)
-            one = [path, oct(st.st_mode), st.st_uid, st.st_gid, st.st_mtime_ns]
-            if not stat.S_ISDIR(st.st_mode):
-                first = inodes.setdefault(st.st_ino, path)
-                one += [st.st_size, st.st_nlink, first]
-            if stat.S_ISLNK(st.st_mode):
-                one.append(os.readlink(path))
-            elif not stat.S_ISFIFO(st.st_mode):
-                one.append(
-                    [(k, os.getxattr(path, k)) for k in sorted(os.listxattr(path))]
-                )
-            if stat.S_ISREG(st.st_mode):
-                with open(path, "rb") as f:
-                    one.append(hashlib.sha256(f.read()).hexdigest())
-            out.append(one)
+def file_of(path, st):
+    one = [st.st_size, st.st_nlink]
+    if stat.S_ISLNK(st.st_mode):
+        one.append(os.readlink(path))
+    elif not stat.S_ISFIFO(st.st_mode):
+        one.append([(k, os.getxattr(path, k)) for k in sorted(os.listxattr(path))])
+    if stat.S_ISREG(st.st_mode):
+        with open(path, "rb") as f:
+            one.append(hashlib.sha256(f.read()).hexdigest())
+    return one
+
+
+def tree(at=".", inodes=None):
+    """Each name below: path, mode, owner, group, time, and of what is no directory
+    more."""
+    out, inodes = [], {} if inodes is None else inodes
+    for name in sorted(os.listdir(at)):
+        if name == ".git":
+            continue
+        path = at + "/" + name
+        st = os.lstat(path)
+        one = [path, oct(st.st_mode), st.st_uid, st.st_gid, st.st_mtime_ns]
+        out.append(one)
+        if stat.S_ISDIR(st.st_mode):
+            one.append([(k, os.getxattr(path, k)) for k in sorted(os.listxattr(path))])
+            out += tree(path, inodes)
+        else:
+            one.append(inodes.setdefault(st.st_ino, path))
+            one += file_of(path, st)
     return out
 
 
-def undo(wardbox, *args):
+def undo(*args):
     done = subprocess.run(
-        [wardbox, "undo", *args], capture_output=True, text=True, check=False
+        [WARDBOX, "undo", *args], capture_output=True, text=True, check=False
     )
     return done.returncode, done.stdout + done.stderr
-
-
-def act(seed, n, threads=1):
-    subprocess.run([ACTS, str(seed), str(n), str(threads)], check=True)
 
 
 def children(pid):
@@ -71,10 +78,10 @@ def children(pid):
     return found
 
 
-def run_command(wardbox, seed):
+def run_command(seed):
     threads = 3 if HOW == "threads" else 1
-    n = 4000 if HOW == "kill" else 40
-    cmd = [wardbox, "sh", "-c", f"{ACTS} {seed} {n} {threads}; true"]
+    n = 4000 if HOW == "kill" else (3, 12, 40, 120)[seed % 4]
+    cmd = [WARDBOX, "sh", "-c", f"{ACTS} {seed} {n} {threads}; true"]
     with subprocess.Popen(cmd, stderr=subprocess.DEVNULL) as p:
         if HOW == "kill":
             rng = random.Random(seed)
@@ -83,48 +90,80 @@ def run_command(wardbox, seed):
                 os.kill(rng.choice(children(p.pid)), signal.SIGKILL)
             except OSError:
                 pass
+    while HOW == "kill" and undo("list")[1].find("running") >= 0:
+        pass
 
 
-def killed_undo(wardbox, seed):
-    """An undo that is killed; what it did is taken back first."""
-    with subprocess.Popen([wardbox, "undo"], stdout=subprocess.DEVNULL,
+def journals():
+    """The numbers of the store's journals."""
+    return {
+        p
+        for at in ("/var/log/wardbox", os.path.expanduser("~/.local/state/wardbox"))
+        for p in glob.glob(at + "/undo-*/[1-9]*")
+    }
+
+
+def killed_undo(seed, states):
+    """An undo that is killed; what it did is taken back first. None: it was
+    done."""
+    with subprocess.Popen([WARDBOX, "undo"], stdout=subprocess.DEVNULL,
                           stderr=subprocess.DEVNULL) as p:
         time.sleep(random.Random(seed).uniform(0, 0.05))
         p.send_signal(signal.SIGKILL)
-    if "cut off: 'wardbox undo redo'" in undo(wardbox, "--dry-run")[1]:
-        return undo(wardbox, "redo")
-    return 0, ""
+    said = 0, ""
+    if "cut off: 'wardbox undo redo'" in undo("--dry-run")[1]:
+        said = undo("redo")
+        if "nothing is left" in said[1]:
+            said = 0, ""
+    if not said[0] and tree() == states[max(0, len(states) - 2)]:
+        return None
+    return wrong_by("killed", said, states[-1])
 
 
-def one_run(wardbox, seed):
-    for name in os.listdir("."):
-        if name != ".git":
-            subprocess.run(["rm", "-rf", name], check=True)
-    act(seed + 10**9, 40)
-    before = tree()
-    last = last_journal(wardbox)
-    run_command(wardbox, seed)
-    while HOW == "kill" and undo(wardbox, "list")[1].find("running") >= 0:
-        pass
-    after = tree()
-    if last_journal(wardbox) == last:
-        return [] if strip(before) == strip(after) else ["no journal"]
-    if HOW == "kill" and seed % 2:
-        code, said = killed_undo(wardbox, seed)
-        if not code and tree() == before:
-            return []
-        if code or tree() != after:
-            return ["killed", code, said, diff(after, tree())]
-    code, said = undo(wardbox)
-    if tree() != before:
-        # What other threads moved away in the midst of a call is named.
-        return [] if code and HOW else ["undo", said, diff(before, tree())]
-    if HOW == "kill" or code:
+def wrong_by(word, said, want, alike=list):
+    """What an undo or redo left other than it should be; [] for nothing."""
+    is_now = tree()
+    if not said[0] and alike(is_now) == alike(want):
         return []
-    code, said = undo(wardbox, "redo")
-    if code or tree() != after:
-        return ["redo", code, said, diff(after, tree())]
-    return []
+    return [word, *said, diff(want, is_now)]
+
+
+def clear():
+    for name in os.listdir("."):
+        if os.path.isdir(name) and not os.path.islink(name):
+            if name != ".git":
+                shutil.rmtree(name)
+        else:
+            os.unlink(name)
+
+
+def one_tree(first, n):
+    """What was wrong with one of n runs, or nothing."""
+    clear()
+    subprocess.run([ACTS, str(first + 10**9), "40", "1"], check=True)
+    states, store, alike = [tree()], journals(), list
+    for seed in range(first, first + n):
+        run_command(seed)
+        is_now, more = tree(), journals()
+        if more != store:
+            states.append(is_now)
+        elif strip(states[-1]) != strip(is_now):
+            return ["run", seed, "no journal"]
+        elif states[-1] != is_now:
+            # Those do not come back then.
+            alike = strip
+        store, states[-1] = more, is_now
+    wrong = killed_undo(first, states) if HOW == "kill" and first % 2 else []
+    for want in [] if wrong is None else states[-2::-1]:
+        said = undo()
+        wrong = wrong or wrong_by("undo", said, want, alike)
+        # What other threads moved away in the midst of a call is named.
+        if wrong and said[0] and HOW:
+            return []
+    for want in [] if HOW == "kill" else states[1:]:
+        wrong = wrong or wrong_by("redo", undo("redo"), want, alike)
+    undo("prune")
+    return wrong
 
 
 def strip(rows):
@@ -138,22 +177,25 @@ def diff(want, got):
     ]
 
 
-def last_journal(wardbox):
-    code, said = undo(wardbox, "list", "--all")
-    return 0 if code else said.count("\n")
-
-
 def main():
-    wardbox, runs, seed = sys.argv[1], int(sys.argv[3]), int(sys.argv[4])
-    bad = 0
-    for i in range(seed, seed + runs):
-        wrong = one_run(wardbox, i)
+    at, exact, bad = SEED, 0, 0
+    if STATE and os.path.exists(STATE):
+        with open(STATE, encoding="ascii") as f:
+            at, exact, bad = (int(n) for n in f.read().split())
+    while at < SEED + RUNS:
+        n = min(CHAIN, SEED + RUNS - at)
+        wrong = one_tree(at, n)
+        at += n
         if wrong:
             bad += 1
-            print("run", i, *wrong, flush=True)
-        if i % 20 == 0:
-            undo(wardbox, "prune")
-    print(f"{runs - bad} of {runs} exact")
+            print("tree of run", at - n, *wrong, flush=True)
+        else:
+            exact += n
+        if STATE:
+            with open(STATE + "~", "w", encoding="ascii") as f:
+                print(at, exact, bad, file=f)
+            os.replace(STATE + "~", STATE)
+    print(f"{exact} of {RUNS} exact")
     return bad > 0
 
 
