@@ -97,6 +97,7 @@ static void record_ended(struct guard *g, const struct net_event *ev)
 	struct guard_net *net = &g->tree.net;
 	const char *program = "";
 	const bool all = !ev->count; /* connections that no record has yet */
+	const bool would = guard_net_would(g, ev->name, ev->port);
 	char port[8];
 
 	for (size_t i = 0; i < ARRAY_SIZE(net->seen); i++)
@@ -115,7 +116,7 @@ static void record_ended(struct guard *g, const struct net_event *ev)
 		{.key = "port", .text = BUF_PRINT(port, "%u", ev->port)},
 		{.key = "address", .text = ev->addr},
 		{.key = "program", .text = program},
-		{.key = "rule", .text = "net"},
+		{.key = "rule", .text = would ? "net" : "would-deny:net"},
 		{.key = "end", .text = ev->why[0] ? ev->why : "closed"},
 		{.key = "sent", .number = net->up},
 		{.key = "received", .number = net->down},

@@ -31,6 +31,8 @@ static void conn_close(struct serve *s, struct serve_conn *c, const char *why)
 	s->again = true; /* its memory goes when all events were looked at */
 	if (c->name || c->inward) {
 		if (c->name)
+			c->name->used_ms = s->now_ms;
+		if (c->name)
 			str_copy(ev.name, sizeof ev.name, c->name->name);
 		if (c->addr.family)
 			net_addr_text(&c->addr, ev.addr);
@@ -145,7 +147,11 @@ static bool may_lead(const struct serve *s, const struct serve_conn *c,
 {
 	char text[INET6_ADDRSTRLEN];
 
-	if (via->trusted || via->literal || via->listed || net_addr_public(a))
+	/* The machine's own file is the admin's word for a name that a rule spells,
+	 * or the names below it; "*" is the world's. */
+	if (c->set->spec->any || via->trusted || via->literal ||
+		net_addr_public(a) ||
+		(via->listed && serve_named(c->set, via->name)))
 		return true;
 	net_addr_text(a, text);
 	return serve_allowed(s, c->set, text);

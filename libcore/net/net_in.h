@@ -25,6 +25,7 @@ enum {
 enum { NET_FDS_MAX = 200 };
 enum net_word {
 	NET_HELLO, /* to the keeper: sum, up */
+	NET_ROOM,  /* to it, before NET_NAMES: sockets to listen at names */
 	NET_NAMES, /* to it: sum; a struct net_spec; sockets, see enum net_socket */
 	NET_CLAIM, /* to it: inode */
 	NET_FLUSH, /* to it */
@@ -159,10 +160,15 @@ enum net_socket {
 	NET_SOCK_UDP,  /* one for each server, 4 or 6 */
 	NET_SOCK_DNS = NET_SOCK_UDP + NET_SERVERS, /* the same, TCP */
 	NET_SOCK_REST = NET_SOCK_DNS + NET_SERVERS,
-	/* Then TCP, as far as they are needed: first those (.ins) that connect to
-	 * the loopback, then those that listen, of either family. */
+	/* Then TCP, as far as they are needed, those (.ins) that connect to the
+	 * loopback. */
 	NET_SOCK_INS = 32,
-	NET_SOCK_FREES = 152,
+};
+/* How many sockets listen at names. A name needs one for each family and port. */
+enum {
+	NET_ROOM_NAME = 2,
+	NET_ROOM_BELOW = 256, /* for all names below one */
+	NET_ROOM_MOST = 640,
 };
 int net_open(const struct net_link *l, uint64_t sum, const struct net_spec *spec);
 /* In place of a namespace: a socket that listens on this machine's loopback, in

@@ -242,6 +242,8 @@ void serve_link_read(struct serve *s, struct serve_link *l)
 	if (!err && got.says.word == NET_HELLO)
 		err = l->ready || l->tells ? -EPROTO
 					   : link_hello(s, l, &got.says);
+	else if (!err && got.says.word == NET_ROOM && spec)
+		serve_set_room(s, &got);
 	else if (!err && got.says.word == NET_NAMES && spec)
 		err = link_names(s, l, &spec, &got);
 	else if (!err && got.says.word == NET_CLAIM) {

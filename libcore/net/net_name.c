@@ -184,8 +184,12 @@ bool net_rule_parse(struct net_rule *r, const char *text)
 		return net_addr_parse(&addr, r->name) &&
 			addr.family == AF_INET6;
 	}
-	if (n > 2 && text[0] == '*' && text[1] == '.') {
-		r->below = true;
+	r->below = n && text[0] == '*';
+	if (r->below && n == 1)
+		return true;
+	if (r->below) {
+		if (text[1] != '.')
+			return false;
 		text += 2;
 		n -= 2;
 	}
@@ -196,11 +200,15 @@ bool net_rule_parse(struct net_rule *r, const char *text)
 bool net_rule_named(const struct net_rule *r, const char *name)
 {
 	size_t n = strlen(name), own = strlen(r->name);
+	struct net_addr addr;
 
 	if (!r->below)
 		return str_eq(r->name, name);
-	return n > own + 1 && name[n - own - 1] == '.' &&
-		str_eq(name + n - own, r->name);
+	if (net_addr_parse(&addr, name))
+		return false;
+	return !own ||
+		(n > own + 1 && name[n - own - 1] == '.' &&
+			str_eq(name + n - own, r->name));
 }
 
 bool net_rule_match(const struct net_rule *r, const char *name, uint16_t port)

@@ -9,9 +9,10 @@
 #include "net/net_in.h"
 
 enum {
-	SERVE_NAMES = 256,
+	SERVE_NAMES = 512,
+	SERVE_NAMES_BELOW = SERVE_NAMES - NET_RULES, /* that no rule spells */
 	SERVE_SETS = 8,
-	SERVE_LISTENERS = SERVE_SETS * NET_SOCK_FREES,
+	SERVE_LISTENERS = 2048,
 	SERVE_CONNS = 2048,
 	SERVE_LINKS = 1024,
 	SERVE_TOLD = 64,
@@ -19,6 +20,7 @@ enum {
 	SERVE_MS_WHOSE = 3000,	  /* until a command says that it is its own */
 	SERVE_MS_CONNECT = 20000, /* until somebody answered outside */
 	SERVE_MS_ASK = 2000,	  /* until another server is asked */
+	SERVE_MS_REST = 600000,	  /* until a name may make room for another */
 	SERVE_ASKS = 4,
 	SERVE_BURST = 1 << 22, /* bytes until others have their turn */
 };
@@ -68,8 +70,10 @@ struct serve_name {
 	bool literal; /* an address: nothing to resolve */
 	bool listed;  /* in the machine's own file */
 	bool trusted; /* it may have any address: the machine's own proxy */
+	bool spelt;   /* by a rule, and not only the name that it is below */
 	uint8_t asks, got; /* got: a bit for each type that was answered */
 	uint16_t id;
+	uint64_t used_ms;    /* when it was asked for last, or spoken to */
 	uint64_t due_ms;     /* of the next question */
 	uint64_t expires_ms; /* of the addresses */
 	unsigned addrs;
@@ -140,11 +144,13 @@ struct serve {
 	int epoll, diag; /* -1 */
 	uint64_t now_ms;
 	unsigned names, listeners, links, conns;
+	unsigned below; /* names that are not spelt */
 	bool again; /* some connection waits for its turn */
 	unsigned pipes;
 	int spare[64][2];
 	bool inwards; /* .in were brought */
 	unsigned frees, ins; /* sockets inside, to listen and to connect */
+	unsigned room; /* of .free, for names that are not spelt */
 	int free[SERVE_LISTENERS];
 	int in[NET_SOCK_INS];
 	struct serve_fd fixed[1 + 2 * NET_SERVERS]; /* links; UDP and TCP */
@@ -186,6 +192,8 @@ void serve_refuse(struct serve *s, const char *name, const struct serve_conn *c,
 
 /* net_sets.c: the set of that number; NULL: it is not known. */
 struct serve_set *serve_set_find(struct serve *s, uint64_t sum);
+/* What a link brought with NET_ROOM. */
+void serve_set_room(struct serve *s, struct net_parcel *got);
 /* What a link brought with NET_NAMES becomes a set: spec, and got's descriptors.
  * -errno, with the spec still the caller's. */
 int serve_set_add(struct serve *s, struct serve_set **set, struct net_spec *spec,
@@ -195,6 +203,10 @@ struct serve_set *serve_set_common(struct serve *s);
 /* The rule for it; NULL: there is none. */
 const struct net_rule *serve_set_rule(
 	const struct serve_set *set, const char *name, uint16_t port);
+/* Does a rule name it, or what it is below? "*" does not. */
+bool serve_named(const struct serve_set *set, const char *name);
+/* Does a rule spell the name? */
+bool serve_spelt(const struct serve *s, const char *name);
 /* May it be spoken to, at any port? set: NULL: any command. */
 bool serve_allowed(const struct serve *s, const struct serve_set *set,
 	const char *name);
@@ -208,7 +220,7 @@ void serve_up_sent(struct serve *s, const struct serve_conn *c, uint64_t bytes);
  * may not be spoken to, and *why. */
 struct serve_name *serve_name_open(struct serve *s, const char *name,
 	sa_family_t family, struct net_addr *out, const char **why);
-/* The name without an address of the pool; NULL: there are too many. */
+/* The name without an address of the pool; NULL: there are too many at once. */
 struct serve_name *serve_name_at(struct serve *s, const char *name);
 /* Another name of the machine's own file with the same address; NULL. */
 struct serve_name *serve_name_beside(

@@ -102,16 +102,33 @@ static int take_first(struct serve *s, struct net_parcel *got)
 	return err || !k->confine ? err : k->confine();
 }
 
-static void take_rest(struct serve *s, struct net_parcel *got)
+static void take_ins(struct serve *s, struct net_parcel *got)
 {
-	const unsigned frees = NET_SOCK_REST + got->says.ins;
+	const unsigned end = NET_SOCK_REST + got->says.ins;
 
-	for (unsigned i = NET_SOCK_REST; !s->inwards && i < frees; i++)
+	for (unsigned i = NET_SOCK_REST; !s->inwards && i < end; i++)
 		s->in[s->ins++] = take(&got->fd[i]);
 	s->inwards |= s->ins;
-	for (unsigned i = frees; i < got->count; i++)
-		if (s->frees < SERVE_LISTENERS)
-			s->free[s->frees++] = take(&got->fd[i]);
+}
+
+void serve_set_room(struct serve *s, struct net_parcel *got)
+{
+	for (unsigned i = 0; i < got->count && s->frees < SERVE_LISTENERS; i++)
+		s->free[s->frees++] = take(&got->fd[i]);
+}
+
+/* What was brought for names that the rules spell is kept for those. */
+static void room_below(struct serve *s, const struct net_spec *spec)
+{
+	unsigned spelt = 0, below = 0;
+
+	for (unsigned i = 0; i < spec->allowed; i++) {
+		spelt += spec->allow[i].below ? 0 : NET_ROOM_NAME;
+		below += spec->allow[i].below ? NET_ROOM_BELOW : 0;
+	}
+	if (spelt + below > NET_ROOM_MOST)
+		below = spelt < NET_ROOM_MOST ? NET_ROOM_MOST - spelt : 0;
+	s->room += below;
 }
 
 int serve_set_add(struct serve *s, struct serve_set **set, struct net_spec *spec,
@@ -129,7 +146,8 @@ int serve_set_add(struct serve *s, struct serve_set **set, struct net_spec *spec
 		err = take_first(s, got);
 	if (err)
 		return err;
-	take_rest(s, got);
+	take_ins(s, got);
+	room_below(s, spec);
 	*room = (struct serve_set){.sum = got->says.sum, .spec = spec};
 	serve_name_fixed(s, room);
 	*set = room;
@@ -153,8 +171,32 @@ struct serve_set *serve_set_common(struct serve *s)
 static bool is_denied(const struct net_spec *spec, const char *name)
 {
 	for (unsigned i = 0; i < spec->denied; i++)
-		if (net_rule_named(&spec->deny[i], name))
+		/* "*" is an address, too, that is taken away. */
+		if (!spec->deny[i].name[0] ||
+			net_rule_named(&spec->deny[i], name))
 			return true;
+	return false;
+}
+
+bool serve_named(const struct serve_set *set, const char *name)
+{
+	for (unsigned i = 0; i < set->spec->allowed; i++)
+		if (set->spec->allow[i].name[0] &&
+			net_rule_named(&set->spec->allow[i], name))
+			return true;
+	return false;
+}
+
+bool serve_spelt(const struct serve *s, const char *name)
+{
+	for (unsigned i = 0; i < SERVE_SETS; i++) {
+		const struct net_spec *spec = s->set[i].spec;
+
+		for (unsigned k = 0; spec && k < spec->allowed; k++)
+			if (!spec->allow[k].below &&
+				str_eq(spec->allow[k].name, name))
+				return true;
+	}
 	return false;
 }
 
@@ -215,6 +257,6 @@ uint64_t serve_up_left(const struct serve *s, const struct serve_conn *c)
 
 void serve_up_sent(struct serve *s, const struct serve_conn *c, uint64_t bytes)
 {
-	if (c->owner && c->rule)
+	if (c->owner && c->rule && limit_of(c->owner, c->rule))
 		c->owner->sent[c->name - s->name] += bytes;
 }
