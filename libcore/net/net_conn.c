@@ -110,9 +110,11 @@ static int look_first(struct serve *s, struct serve_conn *c)
 		err = net_hello_parse(&hello, s->peek, (size_t)n);
 		if (!err)
 			name_meant(s, c, hello.name);
-		if (!err && !hello.name[0])
+		/* Who speaks to an address names nobody. */
+		if (!err && !hello.name[0] && !c->name->literal)
 			why = "a TLS hello without a name";
-		else if (!err && !str_eq(hello.name, c->name->name))
+		else if (!err && hello.name[0] &&
+			!str_eq(hello.name, c->name->name))
 			why = "the TLS hello names another host";
 		else if (!err && hello.ech && c->set->spec->no_ech)
 			why = "an encrypted TLS hello";
@@ -288,6 +290,7 @@ static void conn_connected(struct serve *s, struct serve_conn *c)
 		getpeername(c->out.fd, (struct sockaddr *)&peer, &peer_size) == 0) {
 		c->state = SERVE_OPEN;
 		c->due_ms = UINT64_MAX;
+		serve_flow_tune(c->in.fd, c->out.fd);
 		if (!c->inward && conn_via(c) != c->name)
 			tunnel_ask(s, c);
 		return;
@@ -364,8 +367,14 @@ static int flow_up(struct serve *s, struct serve_conn *c)
 			return 0;
 		most = serve_up_left(s, c);
 		if (!most) {
-			conn_refuse(s, c, "more bytes than up= allows");
-			return 0;
+			/* Who says no more may hear the answer. */
+			ssize_t n = conn_peek(s, c);
+
+			if (n > 0) {
+				conn_refuse(s, c, "more bytes than up= allows");
+				return 0;
+			}
+			most = n == 0;
 		}
 		most = most < c->left ? most : c->left;
 		most = most < SERVE_BURST ? most : SERVE_BURST;

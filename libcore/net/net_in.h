@@ -147,6 +147,9 @@ int net_socks_request(struct net_socks *s, const uint8_t *bytes, size_t n);
 /* net_name.c: "example.com" in lower case to out; false when it is no name. */
 bool net_name_copy(char out[static NET_NAME_MAX + 1], const char *name,
 	size_t n);
+/* "[2001:db8::1]" as net_addr_text() writes it; false when it is none. */
+bool net_addr_copy(char out[static NET_NAME_MAX + 1], const char *text,
+	size_t n);
 
 /* net_ns.c: makes the namespace in a child that is gone afterwards. In the parcel
  * come the namespace and the user namespace where one was needed (else the same

@@ -33,14 +33,11 @@ static void name_of_hosts(struct serve *s, struct serve_name *n)
 		n->expires_ms = UINT64_MAX;
 }
 
-/* Does a connection or a limit of somebody's depend on the name? */
+/* Does a connection depend on the name? */
 static bool name_busy(const struct serve *s, const struct serve_name *n)
 {
 	for (unsigned i = 0; i < s->conns; i++)
 		if (s->conn[i]->name == n)
-			return true;
-	for (unsigned i = 0; i < s->links; i++)
-		if (s->link[i]->sent[n - s->name])
 			return true;
 	return n->ask.fd >= 0;
 }

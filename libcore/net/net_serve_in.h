@@ -59,7 +59,8 @@ struct serve_link {
 	bool flush; /* it waits until all that ended is told */
 	struct serve_set *set; /* NULL: nobody */
 	uint64_t up;	       /* bytes to each name; 0: no limit */
-	uint64_t sent[SERVE_NAMES]; /* where a limit counts */
+	/* Where a limit counts: to names, then to all that is below a rule's. */
+	uint64_t sent[SERVE_NAMES + NET_RULES];
 	struct net_event more; /* connections that it had no room for */
 };
 
@@ -269,7 +270,11 @@ uint32_t serve_inode(struct serve *s, int protocol,
  * NET_MORE; -errno: it was answered, or broken off. */
 int serve_front(struct serve *s, struct serve_conn *c);
 
-/* net_flow.c: moves bytes as far as it goes. 0; -errno: an end is gone. */
+/* net_flow.c: small pieces go at once, as their sender may want. A program that
+ * keeps its silent connection alive reaches the keeper alone, so that the keeper
+ * does so outside, for all. */
+void serve_flow_tune(int in, int out);
+/* Moves bytes as far as it goes. 0; -errno: an end is gone. */
 int serve_flow(struct serve *s, struct serve_flow *f, int from, int to,
 	uint64_t most, uint64_t *moved);
 void serve_flow_end(struct serve *s, struct serve_flow *f);

@@ -246,11 +246,19 @@ bool serve_up_counts(const struct serve *s, const struct serve_conn *c)
 	return false;
 }
 
+/* What the owner sent to the name, or to all below the rule's. */
+static uint64_t *sent_of(const struct serve *s, const struct serve_conn *c)
+{
+	return &c->owner->sent[c->rule->below
+			? SERVE_NAMES + (c->rule - c->set->spec->allow)
+			: c->name - s->name];
+}
+
 uint64_t serve_up_left(const struct serve *s, const struct serve_conn *c)
 {
 	const uint64_t limit =
 		c->owner && c->rule ? limit_of(c->owner, c->rule) : 0;
-	const uint64_t sent = limit ? c->owner->sent[c->name - s->name] : 0;
+	const uint64_t sent = limit ? *sent_of(s, c) : 0;
 
 	return !limit ? UINT64_MAX : sent < limit ? limit - sent : 0;
 }
@@ -258,5 +266,5 @@ uint64_t serve_up_left(const struct serve *s, const struct serve_conn *c)
 void serve_up_sent(struct serve *s, const struct serve_conn *c, uint64_t bytes)
 {
 	if (c->owner && c->rule && limit_of(c->owner, c->rule))
-		c->owner->sent[c->name - s->name] += bytes;
+		*sent_of(s, c) += bytes;
 }
