@@ -370,7 +370,7 @@ enum sandbox_net guard_net_of(
 int guard_net_join(struct guard_box *b, struct guard *g, struct diag *d);
 /* Would the policy have let the command speak to it, did it not only observe? */
 bool guard_net_would(struct guard *g, const char *name, uint16_t port);
-/* Records that the network is of the second tier, or cannot be observed. */
+/* Records that hosts by name are of the second tier, or cannot be had. */
 int guard_net_begin(struct guard *g, struct diag *d);
 /* Is the command allowed only on an own loopback of the session, and there is
  * none? Then d says why. planned: the plan is made. */

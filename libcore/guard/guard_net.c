@@ -369,14 +369,16 @@ int guard_net_join(struct guard_box *b, struct guard *g, struct diag *d)
 
 int guard_net_begin(struct guard *g, struct diag *d)
 {
-	const bool observes = net_observes(g) && !g->box.brief;
+	const bool names = g->terms.grants.confine
+		? net_granted(g) == SANDBOX_NET_LOCAL && net_has_names(g)
+		: net_observes(g);
 	const struct audit_fact facts[] = {
-		{.key = "tier", .text = observes ? "none" : "2"},
+		{.key = "tier", .text = g->box.link.port ? "2" : "none"},
 		{.key = "reason", .text = "there is no network namespace"},
 	};
 
 	(void)d;
-	if (observes ? !g->box.plan.join : g->box.link.port)
+	if (names && !g->box.brief && !g->box.plan.join)
 		guard_entry_event(g, "net.tier", facts, ARRAY_SIZE(facts));
 	return 0;
 }

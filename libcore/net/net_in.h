@@ -44,6 +44,9 @@ struct net_parcel {
 };
 #define NET_PARCEL_INIT ((struct net_parcel){0})
 void net_parcel_release(struct net_parcel *p);
+/* This process may have descriptors for many connections, inside and outside: how
+ * many. */
+unsigned net_raise_files(void);
 /* spec: of NET_NAMES, else NULL. */
 int net_send(
 	int sock, const struct net_parcel *p, const struct net_spec *spec);

@@ -67,6 +67,7 @@ __attribute__((noreturn)) static void keep_run(
 	int fd, err;
 
 	keep_begin(its);
+	(void)net_raise_files();
 	err = k.front ? net_front(&k.ns) : net_make(&k.ns);
 	/* Not before: the maps of a user namespace are written by its own. */
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);

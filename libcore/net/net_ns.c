@@ -149,14 +149,17 @@ static int ns_socket(struct net_parcel *p, int family, int type)
 	return ns_add(p, fd);
 }
 
-/* Sends so many sockets that listen at names, of IPv6 where there is that: such a
- * socket serves both families. A message has room for some. */
+/* Sends so many sockets that listen at names, fewer where descriptors are rare, of
+ * IPv6 where there is that: such a socket serves both families. A message has room
+ * for some. */
 static int ns_room(int sock, unsigned room)
 {
 	autofd int six = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	const unsigned most = net_raise_files() / 4;
 	int err = 0;
 
 	room = room < NET_ROOM_MOST ? room : NET_ROOM_MOST;
+	room = room < most ? room : most;
 	while (!err && room) {
 		struct net_parcel p = {.says = {.word = NET_ROOM}};
 

@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 
 #include "base/str.h"
@@ -36,18 +35,6 @@ static struct serve_set *set_room(struct serve *s)
 			return &s->set[i];
 		}
 	return NULL;
-}
-
-/* Room for a connection inside and one outside for each of many. */
-static void raise_files(void)
-{
-	enum { FILES = 8192 };
-	struct rlimit l;
-
-	if (getrlimit(RLIMIT_NOFILE, &l) < 0)
-		return;
-	l.rlim_cur = l.rlim_max < FILES ? l.rlim_max : FILES;
-	prlimit(0, RLIMIT_NOFILE, &l, NULL);
 }
 
 static int take(int *fd)
@@ -92,7 +79,6 @@ static int take_first(struct serve *s, struct net_parcel *got)
 	if (!s->hosts)
 		return -ENOMEM;
 	net_hosts_read(s->hosts);
-	raise_files();
 	if (k->front) {
 		s->diag = k->ns.fd[NET_SPACE_USER];
 	} else {

@@ -75,3 +75,15 @@ net deny other.test'
 	echo "net deny *" >.wardbox/policy
 	not g "curl -sS -m 5 http://www.world.test/"'
 }
+
+@test "where descriptors are rare there are fewer names at once" {
+	world '
+	for n in 64 256; do
+		(
+			ulimit -n $n
+			export WARDBOX_SESSION_ID=n$n
+			g "curl -sS -m 5 http://www.world.test/ http://a.deep.world.test/"
+		) >out
+		test "$(grep -c hello out)" = 2
+	done'
+}
