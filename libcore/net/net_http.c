@@ -59,7 +59,6 @@ static int http_request_line(struct net_http *h, const char *s, size_t n)
 	for (size_t i = 0; i < method; i++)
 		if (!http_token(s[i]))
 			return -EBADMSG;
-	h->method = method;
 	target++;
 	end = s + n - 9;
 	if (end <= target || (memcmp(end, " HTTP/1.1", 9) != 0 &&
@@ -81,8 +80,6 @@ static int http_request_line(struct net_http *h, const char *s, size_t n)
 	target += 7;
 	for (host = 0; target + host < end && !strchr("/?#", target[host]);)
 		host++;
-	h->target = (size_t)(target + host - s);
-	h->target_len = (size_t)(end - target) - host;
 	return http_host(h, target, host) ? 0 : -EBADMSG;
 }
 

@@ -129,8 +129,6 @@ struct net_http {
 	bool websocket; /* asks to go on with that */
 	uint64_t length; /* of the body, unless chunked */
 	uint16_t port;   /* that the host names; 0: none */
-	size_t target, target_len; /* behind the host of an absolute target */
-	size_t method;             /* bytes of the method */
 	char host[NET_NAME_MAX + 1];
 };
 int net_http_parse(struct net_http *h, const char *bytes, size_t n);

@@ -103,8 +103,8 @@ static struct serve_name *name_add(struct serve *s, const char *name, bool spelt
 	return n;
 }
 
-/* A v4 address on a socket for both. */
-static struct net_addr mapped(const struct net_addr *a)
+/* A v4 address in the form that a socket of both families takes. */
+static struct net_addr addr_mapped(const struct net_addr *a)
 {
 	struct net_addr m = {.family = AF_INET6};
 
@@ -135,7 +135,7 @@ static int name_listen(struct serve *s, struct serve_name *n, uint16_t port,
 	size = sizeof domain;
 	getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &size);
 	if (domain == AF_INET6)
-		where = mapped(at);
+		where = addr_mapped(at);
 	size = net_addr_sock(&where, port, &own);
 	if (bind(fd, (struct sockaddr *)&own, size) < 0 || listen(fd, 512) < 0)
 		return -errno;
@@ -193,7 +193,7 @@ struct serve_name *serve_name_open(struct serve *s, const char *name,
 	return err ? NULL : n;
 }
 
-/* That is the session's own here. */
+/* In the namespace such an address is the session's own. */
 static bool is_loopback(const struct net_addr *a)
 {
 	return a->family == AF_INET ? (a->v4.s_addr & htonl(0xff000000)) ==
@@ -240,7 +240,7 @@ void serve_name_fixed(struct serve *s, struct serve_set *set)
 		if (net_addr_parse(&a, spec->allow[i].name) &&
 			(n = serve_name_at(s, spec->allow[i].name)))
 			(void)name_listen(s, n, spec->allow[i].port, &a);
-	/* Programs read the file themselves, and ask nobody. */
+	/* Programs read that file themselves, and ask no name server. */
 	for (unsigned i = 0; i < s->hosts->count; i++) {
 		const char *name = s->hosts->host[i].name;
 

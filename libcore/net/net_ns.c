@@ -103,7 +103,7 @@ static int ns_routes(const struct net_hosts *hosts, const struct net_spec *spec,
 	struct net_addr pool = net_pool(0, AF_INET), a;
 	int err = netlink < 0 ? -errno : ns_route(netlink, &pool, POOL_BITS4);
 
-	/* A machine may have no IPv6: then none asks for it. */
+	/* Where the machine has no IPv6, no program asks for it. */
 	pool = net_pool(0, AF_INET6);
 	if (!err)
 		(void)ns_route(netlink, &pool, POOL_BITS6);
@@ -141,7 +141,7 @@ static int ns_socket(struct net_parcel *p, int family, int type)
 
 	if (fd < 0)
 		return -errno;
-	/* Of IPv6 no address is known to be local by a route alone. */
+	/* A route alone makes no IPv6 address local for bind(). */
 	setsockopt(fd, SOL_IP, IP_FREEBIND, &on, sizeof on);
 	if (family == AF_INET6)
 		setsockopt(fd, SOL_IPV6, 78 /* IPV6_FREEBIND */, &on, sizeof on);

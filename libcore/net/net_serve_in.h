@@ -106,11 +106,10 @@ enum serve_state {
 };
 enum serve_http {
 	SERVE_HEAD,
-	SERVE_BODY,
 	SERVE_CHUNK,
 	SERVE_TRAILER,
 	SERVE_SWITCH, /* the server may agree that the rest is no HTTP */
-	SERVE_RAW,    /* it did */
+	SERVE_RAW,    /* the server agreed: nothing is looked at */
 };
 
 /* What goes one way. A pipe only while bytes are under way. */
@@ -238,6 +237,8 @@ void serve_resolve_due(struct serve *s, struct serve_name *n);
 
 /* net_conn.c */
 enum serve_kind { SERVE_FOR_NAME, SERVE_FOR_DNS, SERVE_FOR_FRONT };
+/* A connection of the accepted client; NULL: there is no room, and fd is closed. */
+struct serve_conn *serve_conn_new(struct serve *s, int fd);
 void serve_accept(struct serve *s, enum serve_kind kind,
 	const struct serve_listener *l, int listener);
 void serve_conn_step(struct serve *s, struct serve_conn *c);
@@ -251,6 +252,22 @@ void serve_conn_claim(struct serve *s, struct serve_link *l, uint32_t inode);
 /* Nobody is left of those that the link is for, or that have the set. */
 void serve_conn_end_of(struct serve *s, const struct serve_link *l);
 void serve_conn_end_set(struct serve *s, const struct serve_set *set);
+
+/* Breaks it off, which the owner is told. */
+void serve_conn_refuse(
+	struct serve *s, struct serve_conn *c, const char *why);
+/* What the client said and nobody took yet, to .peek. 0 at its end; -EAGAIN. */
+ssize_t serve_conn_peek(struct serve *s, const struct serve_conn *c);
+
+/* net_look.c: does the client's first word name the host? 0; NET_MORE; else it is
+ * refused. */
+int serve_look_first(struct serve *s, struct serve_conn *c);
+/* May the next piece of what the client asks pass? Then .left is its size. False:
+ * wait, or it is refused. */
+bool serve_look_piece(struct serve *s, struct serve_conn *c);
+/* Does the server's first answer say that the rest is no HTTP? False: that is not
+ * known yet, so nothing passes. */
+bool serve_look_switch(struct serve *s, struct serve_conn *c);
 
 /* net_inward.c: waits at the ports that the set says; a connection from there. */
 void serve_inward_open(struct serve *s, const struct net_spec *spec);

@@ -21,7 +21,7 @@ struct serve_set *serve_set_find(struct serve *s, uint64_t sum)
 	return NULL;
 }
 
-/* One that nobody has any more is forgotten. */
+/* A set without links makes room for another. */
 static struct serve_set *set_room(struct serve *s)
 {
 	for (unsigned i = 0; i < SERVE_SETS; i++)
@@ -37,7 +37,7 @@ static struct serve_set *set_room(struct serve *s)
 	return NULL;
 }
 
-static int take(int *fd)
+static int take_fd(int *fd)
 {
 	int it = *fd;
 
@@ -57,9 +57,9 @@ static int take_servers(struct serve *s, struct net_parcel *got)
 		struct serve_fd *tcp = &s->fixed[1 + NET_SERVERS + i];
 
 		*f = (struct serve_fd){
-			SERVE_UDP, take(&got->fd[NET_SOCK_UDP + i])};
+			SERVE_UDP, take_fd(&got->fd[NET_SOCK_UDP + i])};
 		*tcp = (struct serve_fd){
-			SERVE_DNS, take(&got->fd[NET_SOCK_DNS + i])};
+			SERVE_DNS, take_fd(&got->fd[NET_SOCK_DNS + i])};
 		if (bind(f->fd, (struct sockaddr *)&at, size) == 0)
 			err = serve_watch(s, f, EPOLLIN);
 		if (!err && bind(tcp->fd, (struct sockaddr *)&at, size) == 0 &&
@@ -69,7 +69,7 @@ static int take_servers(struct serve *s, struct net_parcel *got)
 	return err;
 }
 
-/* Before the first set nothing was needed. */
+/* What the keeper needs from its first set on. */
 static int take_first(struct serve *s, struct net_parcel *got)
 {
 	const struct net_keeper *k = s->keep;
@@ -82,7 +82,7 @@ static int take_first(struct serve *s, struct net_parcel *got)
 	if (k->front) {
 		s->diag = k->ns.fd[NET_SPACE_USER];
 	} else {
-		s->diag = take(&got->fd[NET_SOCK_DIAG]);
+		s->diag = take_fd(&got->fd[NET_SOCK_DIAG]);
 		err = take_servers(s, got);
 	}
 	return err || !k->confine ? err : k->confine();
@@ -93,14 +93,14 @@ static void take_ins(struct serve *s, struct net_parcel *got)
 	const unsigned end = NET_SOCK_REST + got->says.ins;
 
 	for (unsigned i = NET_SOCK_REST; !s->inwards && i < end; i++)
-		s->in[s->ins++] = take(&got->fd[i]);
+		s->in[s->ins++] = take_fd(&got->fd[i]);
 	s->inwards |= s->ins;
 }
 
 void serve_set_room(struct serve *s, struct net_parcel *got)
 {
 	for (unsigned i = 0; i < got->count && s->frees < SERVE_LISTENERS; i++)
-		s->free[s->frees++] = take(&got->fd[i]);
+		s->free[s->frees++] = take_fd(&got->fd[i]);
 }
 
 /* What was brought for names that the rules spell is kept for those. */
@@ -223,7 +223,7 @@ static uint64_t limit_of(const struct serve_link *l, const struct net_rule *r)
 	return !l->up || (r->up && r->up < l->up) ? r->up : l->up;
 }
 
-/* Where a limit counts it must be known whose it is. */
+/* Where a limit counts, the connection's owner must be known. */
 bool serve_up_counts(const struct serve *s, const struct serve_conn *c)
 {
 	for (unsigned i = 0; i < s->links; i++)

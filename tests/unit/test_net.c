@@ -347,8 +347,18 @@ static void reads_requests(void **state)
 				  "Content-Length: 12\r\n\r\n"), 0);
 	assert_int_equal(h.length, 12);
 	assert_true(h.absolute);
-	assert_int_equal(h.target_len, 4);
 	assert_false(h.websocket);
+	/* An address of IPv6 has its brackets, and one spelling. */
+	assert_int_equal(http(&h, "GET / HTTP/1.1\r\n"
+				  "Host: [2001:DB8:0::1]:81\r\n\r\n"), 0);
+	assert_string_equal(h.host, "2001:db8::1");
+	assert_int_equal(h.port, 81);
+	assert_int_equal(http(&h, "GET / HTTP/1.1\r\nHost: [::1\r\n\r\n"),
+		-EBADMSG);
+	assert_int_equal(http(&h, "GET / HTTP/1.1\r\nHost: [a.b]\r\n\r\n"),
+		-EBADMSG);
+	assert_int_equal(http(&h, "GET / HTTP/1.1\r\nHost: [::1]x\r\n\r\n"),
+		-EBADMSG);
 	assert_int_equal(http(&h, "GET / HTTP/1.1\r\nHost: a\r\n"
 		"upgrade: WebSocket\r\nConnection: Upgrade\r\n\r\n"), 0);
 	assert_true(h.websocket);
