@@ -160,7 +160,7 @@ static void record_refused(struct guard *g, const struct net_event *ev, pid_t pi
 		BUF_PRINT(v.command, "%.150s", ev->name);
 	BUF_PRINT(v.reason, "%s%s%s%s", ev->why, *program ? " (" : "", program,
 		*program ? ")" : "");
-	if (!ev->port)
+	if (!ev->port && !str_find(ev->why, "has its port"))
 		BUF_PRINT(v.alternative, "root grants it: net host %.100s in %s",
 			ev->name, POLICY_SYSTEM);
 	guard_deny(g, "net.deny", pid, v.command, &what, GUARD_NO);

@@ -190,6 +190,8 @@ struct serve_name *serve_name_open(struct serve *s, const char *name,
 	/* 0.0 to 0.255 are nobody's. */
 	*out = net_pool((unsigned)(n - s->name) + 256, family);
 	err = name_listen_all(s, n, out);
+	if (err == -EADDRINUSE)
+		*why = "a program of the session has its port";
 	return err ? NULL : n;
 }
 

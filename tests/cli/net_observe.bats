@@ -57,3 +57,15 @@ use OBSERVE'
 	w audit dump >log
 	not grep -q net.connect log'
 }
+
+@test "where OBSERVE can write nobody down it says so, and runs all the same" {
+	need "$HELPERS/docker" true
+	POLICY='include default
+use OBSERVE
+profile OBSERVE net=local'
+	world '
+	"$HELPERS/docker" "$WARDBOX" sh -c "curl -sS -m 5 http://203.0.113.20/" | grep hello
+	w audit dump -o json >log
+	grep "net.tier" log | grep -q "\"tier\":\"none\""
+	not grep -q net.connect log'
+}
