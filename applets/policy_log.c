@@ -120,6 +120,30 @@ static void one_record(
 				.line = b.data + line});
 }
 
+/* A host that a command of OBSERVE spoke to, and the policy does not name. */
+static void one_host(const struct audit_record *r, logged_each *each, void *ctx)
+{
+	autobuf struct buf b = BUF_INIT(8 * TEXT_MAX);
+	size_t rule = detail(&b, r, "rule"), name = detail(&b, r, "name");
+	size_t port = detail(&b, r, "port"), line = b.len;
+
+	if (b.err || !str_after(b.data + rule, "would-"))
+		return;
+	buf_addf(&b, "%s%s%s", b.data + name,
+		str_eq(b.data + port, "443") ? "" : ":",
+		str_eq(b.data + port, "443") ? "" : b.data + port);
+	buf_str(&b);
+	if (!b.err)
+		each(ctx,
+			&(struct logged){.wall = r->wall,
+				.decision = "allow",
+				.rule = b.data + rule,
+				.reason = "the policy names no such host",
+				.cwd = "",
+				.host = true,
+				.line = b.data + line});
+}
+
 /* A program that one of the commands started, a host that it spoke to. */
 static void one_event(
 	const struct audit_record *r, logged_each *each, void *ctx)
@@ -129,6 +153,8 @@ static void one_event(
 	autobuf struct buf b = BUF_INIT(8 * TEXT_MAX);
 	size_t rule, reason, line;
 
+	if (audit_event_is(r, "net.connect"))
+		one_host(r, each, ctx);
 	if (!yes && !host && !audit_event_is(r, "exec.deny"))
 		return;
 	rule = detail(&b, r, "rule");

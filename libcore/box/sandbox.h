@@ -114,6 +114,8 @@ struct sandbox_plan {
 			   * /proc */
 	bool own_exec; /* WATCH: the child's own sandbox_exec() is not shown */
 	bool watch_alone; /* WATCH without SECCOMP: denies no call */
+	bool set_ids; /* set-user-ID programs change the user; without LANDLOCK,
+		       * SECCOMP, CAPS and WATCH */
 	bool log; /* Landlock denials to the kernel's audit log (ABI 7) */
 	/* limits.procs is enforced by the watch, where programs start: it
 	 * counts processes, not threads. */

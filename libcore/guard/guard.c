@@ -33,6 +33,7 @@ static void guard_free(struct guard **slot)
 	if (g->box.masked && g->io->returns)
 		sigprocmask(SIG_SETMASK, &g->box.mask, NULL);
 	guard_entry_release(&g->entry);
+	free(g->tree.net.said);
 	guard_box_release(&g->box);
 	guard_terms_release(&g->terms);
 	guard_place_release(&g->place);

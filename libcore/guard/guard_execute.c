@@ -65,7 +65,8 @@ static void tell_relax(struct diag *d)
 
 static bool is_boxed(const struct guard *g)
 {
-	return g->terms.grants.confine || g->carry->becomes;
+	return g->terms.grants.confine || g->carry->becomes ||
+		g->box.plan.join;
 }
 
 static int compile_box(struct guard_box *b, struct guard *g, struct diag *d)

@@ -143,6 +143,7 @@ struct guard_net {
 	uint64_t waiting;  /* connections that no record has yet */
 	uint64_t up, down; /* bytes of those connections */
 	struct net_event last;
+	struct net_spec *said; /* what the policy says, once it was asked */
 	unsigned next;
 	struct {
 		uint32_t inode;
@@ -367,7 +368,9 @@ int guard_box_plan(
 enum sandbox_net guard_net_of(
 	const struct guard_box *b, const struct guard *g);
 int guard_net_join(struct guard_box *b, struct guard *g, struct diag *d);
-/* Records that the network is of the second tier. */
+/* Would the policy have let the command speak to it, did it not only observe? */
+bool guard_net_would(struct guard *g, const char *name, uint16_t port);
+/* Records that hosts by name are of the second tier, or cannot be had. */
 int guard_net_begin(struct guard *g, struct diag *d);
 /* Is the command allowed only on an own loopback of the session, and there is
  * none? Then d says why. planned: the plan is made. */

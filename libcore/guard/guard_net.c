@@ -14,6 +14,15 @@
 #include "sys/ns.h"
 #include "sys/probe.h"
 
+/* A command of OBSERVE whose profile says net=local: its network is the
+ * session's, but each name may be spoken to, which is recorded. */
+static bool net_observes(const struct guard *g)
+{
+	return IS_ENABLED(CONFIG_NET_NAMES) && !g->terms.grants.confine &&
+		g->terms.grants.net == POLICY_NET_LOCAL && !g->place.inside &&
+		!g->carry->becomes;
+}
+
 static bool net_unwished(const struct guard *g)
 {
 	return g->caller->narrow && g->caller->narrow->offline;
@@ -146,9 +155,8 @@ static void net_add_rule(struct net_spec *spec, const char *word)
 }
 
 /* All words of the policy about the network, as a spec. NULL: out of memory. */
-static struct net_spec *net_spec_of(void *ctx)
+static struct net_spec *net_spec_said(const struct guard *g)
 {
-	const struct guard *g = ctx;
 	const struct policy_words *words = &g->terms.grants.net_words;
 	struct net_spec *spec = calloc(1, sizeof *spec);
 	uint64_t port;
@@ -160,7 +168,7 @@ static struct net_spec *net_spec_of(void *ctx)
 
 		if (word[0] == '+')
 			net_add_rule(spec, word + 1);
-		else if (word[0] == '-' && spec->denied < NET_RULES)
+		else if (word[0] == '-' && spec->denied < NET_DENIES)
 			spec->denied += net_rule_parse(
 				&spec->deny[spec->denied], word + 1);
 		else if (listen && spec->listens < NET_LISTENS &&
@@ -177,6 +185,58 @@ static struct net_spec *net_spec_of(void *ctx)
 	if (net_wanted(g) == POLICY_NET_REGISTRIES || net_says(g, "registries"))
 		net_registries(g->place.home, net_add_registry, spec);
 	return spec;
+}
+
+/* Each name may be spoken to at the ports that the policy's lines have and the
+ * usual ones, and nobody looks at what is said. */
+static void net_open_all(struct net_spec *spec)
+{
+	static const uint16_t usual[] = {443, 80, 22};
+	unsigned count = 0;
+
+	for (unsigned i = 0; i < ARRAY_SIZE(usual); i++)
+		if (spec->allowed < NET_RULES)
+			spec->allow[spec->allowed++].port = usual[i];
+	for (unsigned i = 0; i < spec->allowed; i++) {
+		const uint16_t port = spec->allow[i].port;
+		unsigned k = 0;
+
+		while (k < count && spec->allow[k].port != port)
+			k++;
+		if (k == count)
+			spec->allow[count++] = (struct net_rule){
+				.below = true, .kind = NET_TCP, .port = port};
+	}
+	spec->allowed = count;
+	spec->denied = 0;
+	spec->no_ech = false;
+	spec->any = true;
+}
+
+static struct net_spec *net_spec_of(void *ctx)
+{
+	const struct guard *g = ctx;
+	struct net_spec *spec = net_spec_said(g);
+
+	if (spec && net_observes(g))
+		net_open_all(spec);
+	return spec;
+}
+
+bool guard_net_would(struct guard *g, const char *name, uint16_t port)
+{
+	struct net_spec *said = g->tree.net.said;
+	bool would = false;
+
+	if (!net_observes(g))
+		return true;
+	if (!said)
+		said = g->tree.net.said = net_spec_said(g);
+	for (unsigned i = 0; said && i < said->allowed; i++)
+		would |= net_rule_match(&said->allow[i], name, port);
+	for (unsigned i = 0; said && i < said->denied; i++)
+		would &= !net_rule_named(&said->deny[i], name);
+	return would;
 }
 
 static uint64_t net_sum(uint64_t sum, const char *s)
@@ -196,7 +256,8 @@ static struct net_ask net_ask_of(struct guard *g)
 		.up = g->out->verdict.up,
 		.confine = net_confine};
 
-	ask.sum = 0xcbf29ce484222325U + (uint64_t)net_wanted(g);
+	ask.sum = 0xcbf29ce484222325U + (uint64_t)net_wanted(g) +
+		8 * net_observes(g);
 	for (size_t i = 0; i < words->count; i++)
 		ask.sum = net_sum(ask.sum, words->item[i]);
 	ask.sum = net_sum(ask.sum, net_proxy_of(g)) | 1;
@@ -273,10 +334,20 @@ static int net_front_of(struct guard_box *b, struct guard *g)
 
 int guard_net_join(struct guard_box *b, struct guard *g, struct diag *d)
 {
-	const bool named = net_has_names(g);
+	const bool observes = net_observes(g);
+	const bool named = observes || net_has_names(g);
 
-	if (!g->terms.grants.confine || b->brief ||
-		net_granted(g) != SANDBOX_NET_LOCAL)
+	if (b->brief || (!observes && (!g->terms.grants.confine ||
+		net_granted(g) != SANDBOX_NET_LOCAL)))
+		return 0;
+	if (observes && !ns_is_refused())
+		net_try(b, g);
+	if (observes && b->plan.join) {
+		b->plan.net = SANDBOX_NET_LOCAL;
+		b->plan.want = 0;
+		b->plan.set_ids = true;
+	}
+	if (observes)
 		return 0;
 	/* Background programs may serve the next command. Where a shared
 	 * network cannot be had, a namespace of the command's own is tried. */
@@ -298,13 +369,16 @@ int guard_net_join(struct guard_box *b, struct guard *g, struct diag *d)
 
 int guard_net_begin(struct guard *g, struct diag *d)
 {
+	const bool names = g->terms.grants.confine
+		? net_granted(g) == SANDBOX_NET_LOCAL && net_has_names(g)
+		: net_observes(g);
 	const struct audit_fact facts[] = {
-		{.key = "tier", .text = "2"},
+		{.key = "tier", .text = g->box.link.port ? "2" : "none"},
 		{.key = "reason", .text = "there is no network namespace"},
 	};
 
 	(void)d;
-	if (g->box.link.port)
+	if (names && !g->box.brief && !g->box.plan.join)
 		guard_entry_event(g, "net.tier", facts, ARRAY_SIZE(facts));
 	return 0;
 }

@@ -97,6 +97,7 @@ static void record_ended(struct guard *g, const struct net_event *ev)
 	struct guard_net *net = &g->tree.net;
 	const char *program = "";
 	const bool all = !ev->count; /* connections that no record has yet */
+	const bool would = guard_net_would(g, ev->name, ev->port);
 	char port[8];
 
 	for (size_t i = 0; i < ARRAY_SIZE(net->seen); i++)
@@ -115,7 +116,7 @@ static void record_ended(struct guard *g, const struct net_event *ev)
 		{.key = "port", .text = BUF_PRINT(port, "%u", ev->port)},
 		{.key = "address", .text = ev->addr},
 		{.key = "program", .text = program},
-		{.key = "rule", .text = "net"},
+		{.key = "rule", .text = would ? "net" : "would-deny:net"},
 		{.key = "end", .text = ev->why[0] ? ev->why : "closed"},
 		{.key = "sent", .number = net->up},
 		{.key = "received", .number = net->down},
@@ -159,7 +160,7 @@ static void record_refused(struct guard *g, const struct net_event *ev, pid_t pi
 		BUF_PRINT(v.command, "%.150s", ev->name);
 	BUF_PRINT(v.reason, "%s%s%s%s", ev->why, *program ? " (" : "", program,
 		*program ? ")" : "");
-	if (!ev->port)
+	if (!ev->port && !str_find(ev->why, "has its port"))
 		BUF_PRINT(v.alternative, "root grants it: net host %.100s in %s",
 			ev->name, POLICY_SYSTEM);
 	guard_deny(g, "net.deny", pid, v.command, &what, GUARD_NO);

@@ -25,7 +25,8 @@
 
 enum {
 	NET_NAME_MAX = 253,
-	NET_RULES = 128,
+	NET_RULES = 256,
+	NET_DENIES = 300,
 };
 
 /* What is spoken: what is looked at before a byte leaves. */
@@ -36,10 +37,10 @@ enum net_kind {
 };
 #define NET_KINDS "tls\0http\0tcp\0"
 
-/* NAME, *.NAME (what lies below it), or an address. */
+/* NAME, *.NAME (what lies below it), * (every name), or an address. */
 struct net_rule {
-	char name[NET_NAME_MAX + 1]; /* without "*." */
-	bool below;
+	char name[NET_NAME_MAX + 1]; /* without "*."; "" for "*" */
+	bool below; /* no address */
 	uint8_t kind;
 	uint16_t port;
 	uint64_t up; /* bytes that one command may send there; 0: no limit */
@@ -54,10 +55,11 @@ bool net_rule_named(const struct net_rule *r, const char *name);
 /* Whom a command may speak to. */
 enum { NET_LISTENS = 8 };
 struct net_spec {
-	struct net_rule allow[NET_RULES], deny[NET_RULES];
+	struct net_rule allow[NET_RULES], deny[NET_DENIES];
 	unsigned allowed, denied;
 	uint64_t registry_up; /* .up of what net_registries() finds */
 	bool no_ech;    /* a hello with an encrypted one within is refused */
+	bool any; /* names may lead to any address */
 	/* A proxy of the machine's own network, through which all connections
 	 * go but those to addresses, and to names of the machine's own file; .port
 	 * is 0 where there is none. */

@@ -1,8 +1,5 @@
-/* net_conn.c - one connection: what is said first, to whom it goes, its bytes
+/* net_conn.c - one connection: whose it is, to whom it goes, its bytes
  * SPDX-License-Identifier: MIT
- *
- * What is looked at stays in the client's socket until it was looked at, so that
- * a connection which says nothing costs no memory of the keeper's.
  */
 #include "net/net_serve_in.h"
 
@@ -31,14 +28,16 @@ static void conn_close(struct serve *s, struct serve_conn *c, const char *why)
 	s->again = true; /* its memory goes when all events were looked at */
 	if (c->name || c->inward) {
 		if (c->name)
+			c->name->used_ms = s->now_ms;
+		if (c->name)
 			str_copy(ev.name, sizeof ev.name, c->name->name);
 		if (c->addr.family)
 			net_addr_text(&c->addr, ev.addr);
 		str_copy(ev.why, sizeof ev.why, why);
-		/* With nobody to claim it, it is the newest's. */
+		/* A connection that no command claims is the newest one's. */
 		serve_tell(s, c->owner ? c->owner : serve_link_newest(s), &ev);
 	}
-	/* Who is broken off is to see it. */
+	/* A client whose connection is broken off gets a reset. */
 	if (*why)
 		setsockopt(c->in.fd, SOL_SOCKET, SO_LINGER, &hard, sizeof hard);
 	serve_flow_end(s, &c->up);
@@ -50,85 +49,19 @@ static void conn_close(struct serve *s, struct serve_conn *c, const char *why)
 	c->in.fd = c->out.fd = -1;
 }
 
-static void conn_refuse(struct serve *s, struct serve_conn *c, const char *why)
+void serve_conn_refuse(
+	struct serve *s, struct serve_conn *c, const char *why)
 {
 	serve_refuse(s, c->name->name, c, 0, c->inode, why);
 	c->name = NULL;
 	conn_close(s, c, "refused");
 }
 
-/* What the client said and nobody took yet. 0 at its end; -EAGAIN. */
-static ssize_t conn_peek(struct serve *s, const struct serve_conn *c)
+ssize_t serve_conn_peek(struct serve *s, const struct serve_conn *c)
 {
 	ssize_t n = recv(c->in.fd, s->peek, sizeof s->peek, MSG_PEEK);
 
 	return n < 0 ? -errno : n;
-}
-
-/* A request's head: is it for the name? NULL: it is. */
-static const char *request_strange(
-	const struct serve_conn *c, const struct net_http *h)
-{
-	if (h->connect)
-		return "asks for another way";
-	if (!str_eq(h->host, c->name->name))
-		return "another host is asked for";
-	return h->port && h->port != c->port ? "another port is asked for" : NULL;
-}
-
-/* Two names of the machine's own file may have one address: which of them is
- * meant is what the client says. */
-static void name_meant(struct serve *s, struct serve_conn *c, const char *said)
-{
-	struct serve_name *n = str_eq(said, c->name->name)
-		? NULL
-		: serve_name_beside(s, c->name, said);
-	const struct net_rule *r = n ? serve_set_rule(c->set, said, c->port) : NULL;
-
-	if (r && r->kind == c->rule->kind) {
-		c->name = n;
-		c->rule = r;
-	}
-}
-
-/* 0: it is good; NET_MORE; else refused. */
-static int look_first(struct serve *s, struct serve_conn *c)
-{
-	ssize_t n = conn_peek(s, c);
-	struct net_hello hello;
-	struct net_http head;
-	const char *why = NULL;
-	int err;
-
-	if (n == -EAGAIN)
-		return NET_MORE;
-	if (n <= 0)
-		return -EPIPE;
-	if (c->rule->kind == NET_TLS) {
-		err = net_hello_parse(&hello, s->peek, (size_t)n);
-		if (!err)
-			name_meant(s, c, hello.name);
-		if (!err && !hello.name[0])
-			why = "a TLS hello without a name";
-		else if (!err && !str_eq(hello.name, c->name->name))
-			why = "the TLS hello names another host";
-		else if (!err && hello.ech && c->set->spec->no_ech)
-			why = "an encrypted TLS hello";
-	} else {
-		err = net_http_parse(&head, (char *)s->peek, (size_t)n);
-		if (!err)
-			name_meant(s, c, head.host);
-		if (!err)
-			why = request_strange(c, &head);
-	}
-	if (err == NET_MORE && n < NET_PEEK)
-		return NET_MORE;
-	if (err)
-		why = c->rule->kind == NET_TLS ? "no TLS hello"
-					       : "no plain HTTP request";
-	if (why)
-		conn_refuse(s, c, why);
-	return why ? -EPERM : 0;
 }
 
 /* Whom it connects to: the name, or the machine's own proxy. */
@@ -145,7 +78,11 @@ static bool may_lead(const struct serve *s, const struct serve_conn *c,
 {
 	char text[INET6_ADDRSTRLEN];
 
-	if (via->trusted || via->literal || via->listed || net_addr_public(a))
+	/* The machine's own file is the admin's word for a name that a rule spells,
+	 * or the names below it; "*" is the world's. */
+	if (c->set->spec->any || via->trusted || via->literal ||
+		net_addr_public(a) ||
+		(via->listed && serve_named(c->set, via->name)))
 		return true;
 	net_addr_text(a, text);
 	return serve_allowed(s, c->set, text);
@@ -194,7 +131,7 @@ static void conn_go(struct serve *s, struct serve_conn *c)
 	}
 	err = conn_connect(s, c);
 	if (err == -EACCES)
-		conn_refuse(s, c, "it leads to a private address");
+		serve_conn_refuse(s, c, "it leads to a private address");
 	else if (err)
 		conn_close(s, c, "cannot be reached");
 }
@@ -278,72 +215,17 @@ static void conn_connected(struct serve *s, struct serve_conn *c)
 	socklen_t peer_size = sizeof peer;
 
 	getsockopt(c->out.fd, SOL_SOCKET, SO_ERROR, &err, &size);
-	if (!err &&
-		getpeername(c->out.fd, (struct sockaddr *)&peer, &peer_size) == 0) {
-		c->state = SERVE_OPEN;
-		c->due_ms = UINT64_MAX;
-		if (!c->inward && conn_via(c) != c->name)
-			tunnel_ask(s, c);
+	if (err) {
+		serve_conn_unreached(s, c);
 		return;
 	}
-	if (!err)
+	if (getpeername(c->out.fd, (struct sockaddr *)&peer, &peer_size) < 0)
 		return;
-	serve_conn_unreached(s, c);
-}
-
-/* The next piece of what the client asks may pass: .left. False: wait, or it is
- * refused. */
-static bool request_piece(struct serve *s, struct serve_conn *c)
-{
-	struct net_http head;
-	ssize_t n = conn_peek(s, c);
-	const char *why = NULL, *newline;
-	size_t line = 0;
-	uint64_t size;
-	int err = 0;
-
-	/* Its end is seen by who moves bytes. */
-	if (n <= 0) {
-		c->left = n == 0;
-		return n == 0;
-	}
-	switch (c->http) {
-	case SERVE_HEAD:
-		err = net_http_parse(&head, (char *)s->peek, (size_t)n);
-		if (err)
-			break;
-		why = request_strange(c, &head);
-		c->left = head.head + (head.chunked ? 0 : head.length);
-		c->http = head.chunked ? SERVE_CHUNK : SERVE_HEAD;
-		/* What comes back first answers the first request alone. */
-		if (head.websocket && !head.length && !head.chunked &&
-			!c->up.bytes)
-			c->http = SERVE_SWITCH;
-		break;
-	case SERVE_SWITCH:
-		return false;
-	case SERVE_CHUNK:
-		err = net_http_chunk((char *)s->peek, (size_t)n, &line, &size);
-		if (err)
-			break;
-		c->left = line + (size ? size + 2 : 0);
-		c->http = size ? SERVE_CHUNK : SERVE_TRAILER;
-		break;
-	default:
-		newline = memchr(s->peek, '\n', (size_t)n);
-		err = newline ? 0 : NET_MORE;
-		if (err)
-			break;
-		c->left = (uint64_t)(newline - (char *)s->peek) + 1;
-		c->http = c->left <= 2 ? SERVE_HEAD : SERVE_TRAILER;
-	}
-	if (err == NET_MORE && n < NET_PEEK)
-		return false;
-	if (err && !why)
-		why = "no plain HTTP request";
-	if (why)
-		conn_refuse(s, c, why);
-	return !why;
+	c->state = SERVE_OPEN;
+	c->due_ms = UINT64_MAX;
+	serve_flow_tune(c->in.fd, c->out.fd);
+	if (!c->inward && conn_via(c) != c->name)
+		tunnel_ask(s, c);
 }
 
 static int flow_up(struct serve *s, struct serve_conn *c)
@@ -354,12 +236,18 @@ static int flow_up(struct serve *s, struct serve_conn *c)
 	do {
 		if (!c->rule || c->rule->kind != NET_HTTP || c->http == SERVE_RAW)
 			c->left = UINT64_MAX;
-		else if (!c->left && !c->up.held && !request_piece(s, c))
+		else if (!c->left && !c->up.held && !serve_look_piece(s, c))
 			return 0;
 		most = serve_up_left(s, c);
 		if (!most) {
-			conn_refuse(s, c, "more bytes than up= allows");
-			return 0;
+			/* A client that says no more may hear the answer. */
+			ssize_t n = serve_conn_peek(s, c);
+
+			if (n > 0) {
+				serve_conn_refuse(s, c, "more bytes than up= allows");
+				return 0;
+			}
+			most = n == 0;
 		}
 		most = most < c->left ? most : c->left;
 		most = most < SERVE_BURST ? most : SERVE_BURST;
@@ -372,21 +260,6 @@ static int flow_up(struct serve *s, struct serve_conn *c)
 	return err;
 }
 
-/* The server's first answer, to whether the rest is no HTTP. False: wait, and pass
- * nothing on. */
-static bool look_switch(struct serve *s, struct serve_conn *c)
-{
-	static const char yes[] = "HTTP/1.1 101 ";
-	ssize_t n = recv(c->out.fd, s->peek, sizeof yes - 1, MSG_PEEK);
-
-	if (n < 0 ? errno == EAGAIN : n && n < (ssize_t)sizeof yes - 1)
-		return false;
-	c->http = n > 0 && memcmp(s->peek, yes, sizeof yes - 1) == 0 ? SERVE_RAW
-								  : SERVE_HEAD;
-	c->again = true;
-	return true;
-}
-
 static void conn_flow(struct serve *s, struct serve_conn *c)
 {
 	uint64_t moved;
@@ -397,9 +270,9 @@ static void conn_flow(struct serve *s, struct serve_conn *c)
 		err = flow_up(s, c);
 	if (c->dead)
 		return;
-	if (!err && c->http == SERVE_SWITCH && !look_switch(s, c))
+	if (!err && c->http == SERVE_SWITCH && !serve_look_switch(s, c))
 		return;
-	/* What the server says to the last is passed on when it hears no more. */
+	/* A server that hears no more may still answer. */
 	if (err == -EPIPE || err == -ECONNRESET)
 		err = 0;
 	if (!err && (!c->down.ended || c->down.held)) {
@@ -417,7 +290,7 @@ static void conn_flow(struct serve *s, struct serve_conn *c)
 static void conn_dns(struct serve *s, struct serve_conn *c)
 {
 	uint8_t out[2 + NET_DNS_MAX];
-	ssize_t n = conn_peek(s, c);
+	ssize_t n = serve_conn_peek(s, c);
 	size_t want, size;
 
 	if (n == -EAGAIN || n == 1)
@@ -436,7 +309,7 @@ static void conn_dns(struct serve *s, struct serve_conn *c)
 		conn_close(s, c, "");
 }
 
-/* Whose it is, as far as it matters. */
+/* Finds out whose connection it is, where that decides something. */
 static void conn_whose(struct serve *s, struct serve_conn *c)
 {
 	if (!c->owner && s->links == 1 && s->link[0]->ready)
@@ -450,7 +323,7 @@ static void conn_whose(struct serve *s, struct serve_conn *c)
 	c->state = SERVE_HELLO;
 	c->due_ms = s->now_ms + SERVE_MS_HELLO;
 	if (!c->rule)
-		conn_refuse(s, c, "the policy names no such host for this command");
+		serve_conn_refuse(s, c, "the policy names no such host for this command");
 }
 
 void serve_conn_step(struct serve *s, struct serve_conn *c)
@@ -474,7 +347,7 @@ void serve_conn_step(struct serve *s, struct serve_conn *c)
 	if (!c->dead && c->state == SERVE_WHOSE)
 		conn_whose(s, c);
 	if (!c->dead && c->state == SERVE_HELLO) {
-		err = c->rule->kind == NET_TCP ? 0 : look_first(s, c);
+		err = c->rule->kind == NET_TCP ? 0 : serve_look_first(s, c);
 		if (err == NET_MORE || c->dead)
 			return;
 		if (err)
@@ -528,7 +401,7 @@ void serve_conn_due(struct serve *s)
 		if (c->state == SERVE_CONNECT)
 			serve_conn_unreached(s, c);
 		else if (c->state == SERVE_WHOSE)
-			conn_refuse(s, c, "whose connection it is cannot be told");
+			serve_conn_refuse(s, c, "whose connection it is cannot be told");
 		else
 			conn_close(s, c,
 				c->state == SERVE_HELLO ||
@@ -536,6 +409,24 @@ void serve_conn_due(struct serve *s)
 					? "said nothing in time"
 					: "cannot be reached");
 	}
+}
+
+struct serve_conn *serve_conn_new(struct serve *s, int fd)
+{
+	struct serve_conn *c = s->conns < SERVE_CONNS && s->links
+		? calloc(1, sizeof *c)
+		: NULL;
+
+	if (!c) {
+		close(fd);
+		return NULL;
+	}
+	*c = (struct serve_conn){.in = {SERVE_CLIENT, fd},
+		.out = {SERVE_OUTSIDE, -1},
+		.up.pipe = {-1, -1},
+		.down.pipe = {-1, -1}};
+	s->conn[s->conns++] = c;
+	return c;
 }
 
 void serve_accept(struct serve *s, enum serve_kind kind,
@@ -546,30 +437,22 @@ void serve_accept(struct serve *s, enum serve_kind kind,
 	int fd = accept4(listener, (struct sockaddr *)&from, &size,
 		SOCK_CLOEXEC | SOCK_NONBLOCK);
 	struct net_event ev = {.kind = NET_OPENED};
-	struct serve_conn *c = NULL;
+	struct serve_conn *c;
 	uid_t uid = (uid_t)-1;
 
 	if (fd < 0)
 		return;
-	if (s->conns < SERVE_CONNS && s->links)
-		c = calloc(1, sizeof *c);
-	if (!c) {
-		close(fd);
+	c = serve_conn_new(s, fd);
+	if (!c)
 		return;
-	}
-	*c = (struct serve_conn){.in = {SERVE_CLIENT, fd},
-		.out = {SERVE_OUTSIDE, -1},
-		.dns = kind == SERVE_FOR_DNS,
-		.state = kind == SERVE_FOR_FRONT ? SERVE_ASKED : SERVE_WHOSE,
-		.port = l ? l->port : 0,
-		.name = l ? l->name : NULL,
-		.due_ms = s->now_ms + SERVE_MS_WHOSE,
-		.up.pipe = {-1, -1},
-		.down.pipe = {-1, -1}};
-	s->conn[s->conns++] = c;
+	c->dns = kind == SERVE_FOR_DNS;
+	c->state = kind == SERVE_FOR_FRONT ? SERVE_ASKED : SERVE_WHOSE;
+	c->port = l ? l->port : 0;
+	c->name = l ? l->name : NULL;
+	c->due_ms = s->now_ms + SERVE_MS_WHOSE;
 	if (getsockname(fd, (struct sockaddr *)&to, &own) == 0)
 		c->inode = serve_inode(s, IPPROTO_TCP, &from, &to, &uid);
-	/* This machine's loopback is everybody's. */
+	/* Every user of this machine can connect to its loopback. */
 	if (kind == SERVE_FOR_FRONT && uid != getuid()) {
 		conn_close(s, c, "");
 		return;

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 
 union fds_room {
@@ -26,6 +27,18 @@ void net_link_release(struct net_link *l)
 	cleanup_fd(&l->net);
 	cleanup_fd(&l->user);
 	*l = NET_LINK_INIT;
+}
+
+unsigned net_raise_files(void)
+{
+	enum { FILES = 8192 };
+	struct rlimit l;
+
+	if (getrlimit(RLIMIT_NOFILE, &l) < 0)
+		return 0;
+	l.rlim_cur = l.rlim_max < FILES ? l.rlim_max : FILES;
+	return prlimit(0, RLIMIT_NOFILE, &l, NULL) < 0 ? 0
+						       : (unsigned)l.rlim_cur;
 }
 
 int net_send(

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/tcp.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -12,6 +13,17 @@
 #include "base/str.h"
 
 enum { PIPE_BYTES = 1 << 16 };
+
+void serve_flow_tune(int in, int out)
+{
+	enum { IDLE_S = 60 };
+	const int on = 1, idle = IDLE_S;
+
+	setsockopt(in, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+	setsockopt(out, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+	setsockopt(out, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+	setsockopt(out, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof idle);
+}
 
 static int flow_pipe(struct serve *s, struct serve_flow *f)
 {

@@ -31,7 +31,7 @@ static bool front_to(struct serve *s, struct serve_conn *c, const char *host,
 	c->rule = c->set ? serve_set_rule(c->set, host, port) : NULL;
 	if (c->rule) {
 		c->name = serve_name_at(s, host);
-		why = "too many names";
+		why = "too many names at once";
 	}
 	if (!c->name)
 		serve_refuse(s, host, c, 0, c->inode, why);

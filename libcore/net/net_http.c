@@ -22,7 +22,9 @@ static bool http_token(char c)
 /* "HOST[:PORT]" */
 static bool http_host(struct net_http *h, const char *s, size_t n)
 {
-	const char *colon = memchr(s, ':', n);
+	const char *end = n && *s == '[' ? memchr(s, ']', n) : NULL;
+	const char *colon = end ? memchr(end, ':', n - (size_t)(end - s))
+				: memchr(s, ':', n);
 	size_t host = colon ? (size_t)(colon - s) : n;
 	char name[NET_NAME_MAX + 1], digits[8] = "";
 	uint64_t port = 0;
@@ -37,7 +39,7 @@ static bool http_host(struct net_http *h, const char *s, size_t n)
 		if (num_u64(digits, 1, 65535, &port) < 0)
 			return false;
 	}
-	if (!net_name_copy(name, s, host))
+	if (end ? !net_addr_copy(name, s, host) : !net_name_copy(name, s, host))
 		return false;
 	/* The target and the header say the same, or one is not there. */
 	if (h->host[0] && (strcmp(h->host, name) != 0 || h->port != port))
@@ -57,7 +59,6 @@ static int http_request_line(struct net_http *h, const char *s, size_t n)
 	for (size_t i = 0; i < method; i++)
 		if (!http_token(s[i]))
 			return -EBADMSG;
-	h->method = method;
 	target++;
 	end = s + n - 9;
 	if (end <= target || (memcmp(end, " HTTP/1.1", 9) != 0 &&
@@ -79,8 +80,6 @@ static int http_request_line(struct net_http *h, const char *s, size_t n)
 	target += 7;
 	for (host = 0; target + host < end && !strchr("/?#", target[host]);)
 		host++;
-	h->target = (size_t)(target + host - s);
-	h->target_len = (size_t)(end - target) - host;
 	return http_host(h, target, host) ? 0 : -EBADMSG;
 }
 

@@ -25,6 +25,7 @@ enum {
 enum { NET_FDS_MAX = 200 };
 enum net_word {
 	NET_HELLO, /* to the keeper: sum, up */
+	NET_ROOM,  /* to it, before NET_NAMES: sockets to listen at names */
 	NET_NAMES, /* to it: sum; a struct net_spec; sockets, see enum net_socket */
 	NET_CLAIM, /* to it: inode */
 	NET_FLUSH, /* to it */
@@ -43,6 +44,9 @@ struct net_parcel {
 };
 #define NET_PARCEL_INIT ((struct net_parcel){0})
 void net_parcel_release(struct net_parcel *p);
+/* This process may have descriptors for many connections, inside and outside: how
+ * many. */
+unsigned net_raise_files(void);
 /* spec: of NET_NAMES, else NULL. */
 int net_send(
 	int sock, const struct net_parcel *p, const struct net_spec *spec);
@@ -128,8 +132,6 @@ struct net_http {
 	bool websocket; /* asks to go on with that */
 	uint64_t length; /* of the body, unless chunked */
 	uint16_t port;   /* that the host names; 0: none */
-	size_t target, target_len; /* behind the host of an absolute target */
-	size_t method;             /* bytes of the method */
 	char host[NET_NAME_MAX + 1];
 };
 int net_http_parse(struct net_http *h, const char *bytes, size_t n);
@@ -149,6 +151,9 @@ int net_socks_request(struct net_socks *s, const uint8_t *bytes, size_t n);
 /* net_name.c: "example.com" in lower case to out; false when it is no name. */
 bool net_name_copy(char out[static NET_NAME_MAX + 1], const char *name,
 	size_t n);
+/* "[2001:db8::1]" as net_addr_text() writes it; false when it is none. */
+bool net_addr_copy(char out[static NET_NAME_MAX + 1], const char *text,
+	size_t n);
 
 /* net_ns.c: makes the namespace in a child that is gone afterwards. In the parcel
  * come the namespace and the user namespace where one was needed (else the same
@@ -162,10 +167,15 @@ enum net_socket {
 	NET_SOCK_UDP,  /* one for each server, 4 or 6 */
 	NET_SOCK_DNS = NET_SOCK_UDP + NET_SERVERS, /* the same, TCP */
 	NET_SOCK_REST = NET_SOCK_DNS + NET_SERVERS,
-	/* Then TCP, as far as they are needed: first those (.ins) that connect to
-	 * the loopback, then those that listen, of either family. */
+	/* Then TCP, as far as they are needed, those (.ins) that connect to the
+	 * loopback. */
 	NET_SOCK_INS = 32,
-	NET_SOCK_FREES = 152,
+};
+/* How many sockets listen at names. A name needs one for each family and port. */
+enum {
+	NET_ROOM_NAME = 2,
+	NET_ROOM_BELOW = 256, /* for all names below one */
+	NET_ROOM_MOST = 640,
 };
 int net_open(const struct net_link *l, uint64_t sum, const struct net_spec *spec);
 /* In place of a namespace: a socket that listens on this machine's loopback, in

@@ -8,20 +8,19 @@
 #include "net/net_serve_in.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-static const struct net_addr here = {.family = AF_INET,
+static const struct net_addr own_loopback = {.family = AF_INET,
 	.v4.s_addr = 0x0100007f};
 
 static void inward_open(struct serve *s, struct serve_inward *w, uint16_t port)
 {
 	const int on = 1;
 	struct sockaddr_storage at;
-	socklen_t size = net_addr_sock(&here, port, &at);
+	socklen_t size = net_addr_sock(&own_loopback, port, &at);
 	autofd int fd = socket(
 		AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	struct net_event ev = {.kind = NET_REFUSED, .port = port, .count = 1};
@@ -49,7 +48,7 @@ void serve_inward_open(struct serve *s, const struct net_spec *spec)
 
 			if (w->port && w->port != spec->listen[i])
 				continue;
-			/* Another may have had it until now. */
+			/* Another process may have had the port until now. */
 			if (!w->port || w->fd.fd < 0)
 				inward_open(s, w, spec->listen[i]);
 			break;
@@ -59,7 +58,7 @@ void serve_inward_open(struct serve *s, const struct net_spec *spec)
 static bool inward_one(struct serve *s, const struct serve_inward *w)
 {
 	struct sockaddr_storage at;
-	socklen_t size = net_addr_sock(&here, w->port, &at);
+	socklen_t size = net_addr_sock(&own_loopback, w->port, &at);
 	struct net_event opened = {.kind = NET_OPENED};
 	struct serve_conn *c;
 	int fd = accept4(
@@ -67,20 +66,14 @@ static bool inward_one(struct serve *s, const struct serve_inward *w)
 
 	if (fd < 0)
 		return false;
-	c = s->conns < SERVE_CONNS && s->links ? calloc(1, sizeof *c) : NULL;
-	if (!c) {
-		close(fd);
+	c = serve_conn_new(s, fd);
+	if (!c)
 		return true;
-	}
-	*c = (struct serve_conn){.in = {SERVE_CLIENT, fd},
-		.out = {SERVE_OUTSIDE, s->in[--s->ins]},
-		.inward = true,
-		.state = SERVE_CONNECT,
-		.port = w->port,
-		.due_ms = s->now_ms + SERVE_MS_CONNECT,
-		.up.pipe = {-1, -1},
-		.down.pipe = {-1, -1}};
-	s->conn[s->conns++] = c;
+	c->out.fd = s->in[--s->ins];
+	c->inward = true;
+	c->state = SERVE_CONNECT;
+	c->port = w->port;
+	c->due_ms = s->now_ms + SERVE_MS_CONNECT;
 	if ((connect(c->out.fd, (struct sockaddr *)&at, size) < 0 &&
 		    errno != EINPROGRESS) ||
 		serve_watch(s, &c->out, SERVE_BOTH) < 0 ||

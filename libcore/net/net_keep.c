@@ -67,14 +67,16 @@ __attribute__((noreturn)) static void keep_run(
 	int fd, err;
 
 	keep_begin(its);
+	(void)net_raise_files();
 	err = k.front ? net_front(&k.ns) : net_make(&k.ns);
-	/* Not before: the maps of a user namespace are written by its own. */
+	/* Only now, because a process that is not dumpable cannot write the maps
+	 * of its user namespace. */
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	if (!err) {
 		net_serve(&k);
 		_exit(0);
 	}
-	/* Whoever waits for it is told why there is none. */
+	/* The link that waits is told why there is no namespace. */
 	fd = alone ? 0 : accept4(0, NULL, NULL, SOCK_CLOEXEC);
 	k.ns = (struct net_parcel){.says = {.word = NET_FAIL, .err = err}};
 	if (fd >= 0 && net_receive(fd, &said, NULL) == 0)

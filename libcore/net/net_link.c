@@ -19,8 +19,8 @@ static bool link_try(struct serve_link *l, const struct net_event *ev, int flags
 	return send(l->fd.fd, ev, sizeof *ev, MSG_NOSIGNAL | flags) == sizeof *ev;
 }
 
-/* Nobody waits for who does not read: connections add up until there is room, and
- * no other message counts as much. */
+/* The keeper waits for no command that does not read: connections that ended add up
+ * in .more until there is room, and other messages are dropped. */
 static void link_send(struct serve_link *l, const struct net_event *ev)
 {
 	if (l->more.count && link_try(l, &l->more, MSG_DONTWAIT))
@@ -45,14 +45,14 @@ struct serve_link *serve_link_newest(struct serve *s)
 	return NULL;
 }
 
-/* Each of several commands looks whether it is its own. Where none says so, it is the
- * newest's. */
+/* Of several commands each looks whether the event is its own. An event that no
+ * command claims is the newest command's. */
 static void tell_all(struct serve *s, const struct net_event *ev)
 {
 	enum { LOOK_MS = 100 };
 
 	for (unsigned i = 0; i < s->links; i++)
-		/* Who is not ready waits for another message. */
+		/* A link that is not ready waits for another message. */
 		if (s->link[i]->ready)
 			link_send(s->link[i], ev);
 	if (ev->kind != NET_REFUSED)
@@ -101,8 +101,8 @@ void serve_tell(struct serve *s, struct serve_link *owner,
 		tell_all(s, ev);
 }
 
-/* Of the same over and over each that makes their number four times as much is told:
- * most programs ask for a name's addresses of both kinds. */
+/* Of equal refusals the first, the fourth, the sixteenth and so on are told: four,
+ * because most programs ask for a name's addresses of both kinds. */
 static bool is_told(struct serve *s, const struct serve_link *owner,
 	const struct net_event *ev, uint64_t *count)
 {
@@ -166,7 +166,7 @@ static int link_ready(struct serve *s, struct serve_link *l,
 	if (!set)
 		return err;
 	set->links++;
-	/* Another may have had the port until now. */
+	/* Another process may have had the port until now. */
 	if (IS_ENABLED(CONFIG_NET_NAMES))
 		serve_inward_open(s, set->spec);
 	return err;
@@ -223,7 +223,7 @@ static void link_end(struct serve *s, struct serve_link *l)
 		(s->links - i) * sizeof(struct serve_link *));
 	if (l->set)
 		l->set->links--;
-	/* Nobody is left whom its connections could serve. */
+	/* The link's connections serve nobody any more. */
 	if (IS_ENABLED(CONFIG_NET_NAMES))
 		serve_conn_end_of(s, l);
 	close(l->fd.fd);
@@ -242,6 +242,8 @@ void serve_link_read(struct serve *s, struct serve_link *l)
 	if (!err && got.says.word == NET_HELLO)
 		err = l->ready || l->tells ? -EPROTO
 					   : link_hello(s, l, &got.says);
+	else if (!err && got.says.word == NET_ROOM && spec)
+		serve_set_room(s, &got);
 	else if (!err && got.says.word == NET_NAMES && spec)
 		err = link_names(s, l, &spec, &got);
 	else if (!err && got.says.word == NET_CLAIM) {
@@ -268,7 +270,7 @@ void serve_link_flushed(struct serve *s)
 		if (l == serve_link_newest(s))
 			serve_link_late(s, true);
 		serve_conn_end_of(s, l);
-		/* Here it is waited for (SO_SNDTIMEO): it reads. */
+		/* This send waits (SO_SNDTIMEO), because the command reads now. */
 		if (l->more.count)
 			(void)link_try(l, &l->more, 0);
 		l->more.count = 0;

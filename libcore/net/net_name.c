@@ -82,6 +82,21 @@ void net_addr_text(const struct net_addr *a, char out[static INET6_ADDRSTRLEN])
 	buf_str(&b);
 }
 
+bool net_addr_copy(
+	char out[static NET_NAME_MAX + 1], const char *text, size_t n)
+{
+	struct net_addr a;
+
+	if (n < 3 || n > INET6_ADDRSTRLEN || text[0] != '[' || text[n - 1] != ']')
+		return false;
+	memcpy(out, text + 1, n - 2);
+	out[n - 2] = '\0';
+	if (!net_addr_parse(&a, out) || a.family != AF_INET6)
+		return false;
+	net_addr_text(&a, out);
+	return true;
+}
+
 bool net_addr_equal(const struct net_addr *a, const struct net_addr *b)
 {
 	return a->family == b->family &&
@@ -176,16 +191,14 @@ bool net_rule_parse(struct net_rule *r, const char *text)
 		: r->port == 443 ? NET_TLS
 		: r->port == 80	? NET_HTTP
 				: NET_TCP;
-	if (n > 2 && text[0] == '[' && text[n - 1] == ']') {
-		if (n - 2 >= sizeof r->name)
+	if (text[0] == '[')
+		return net_addr_copy(r->name, text, n);
+	r->below = n && text[0] == '*';
+	if (r->below && n == 1)
+		return true;
+	if (r->below) {
+		if (text[1] != '.')
 			return false;
-		memcpy(r->name, text + 1, n - 2);
-		r->name[n - 2] = '\0';
-		return net_addr_parse(&addr, r->name) &&
-			addr.family == AF_INET6;
-	}
-	if (n > 2 && text[0] == '*' && text[1] == '.') {
-		r->below = true;
 		text += 2;
 		n -= 2;
 	}
@@ -196,11 +209,15 @@ bool net_rule_parse(struct net_rule *r, const char *text)
 bool net_rule_named(const struct net_rule *r, const char *name)
 {
 	size_t n = strlen(name), own = strlen(r->name);
+	struct net_addr addr;
 
 	if (!r->below)
 		return str_eq(r->name, name);
-	return n > own + 1 && name[n - own - 1] == '.' &&
-		str_eq(name + n - own, r->name);
+	if (net_addr_parse(&addr, name))
+		return false;
+	return !own ||
+		(n > own + 1 && name[n - own - 1] == '.' &&
+			str_eq(name + n - own, r->name));
 }
 
 bool net_rule_match(const struct net_rule *r, const char *name, uint16_t port)

@@ -33,14 +33,67 @@ static void name_of_hosts(struct serve *s, struct serve_name *n)
 		n->expires_ms = UINT64_MAX;
 }
 
-static struct serve_name *name_add(struct serve *s, const char *name)
+/* Does a connection depend on the name? */
+static bool name_busy(const struct serve *s, const struct serve_name *n)
 {
-	struct serve_name *n;
+	for (unsigned i = 0; i < s->conns; i++)
+		if (s->conn[i]->name == n)
+			return true;
+	return n->ask.fd >= 0;
+}
 
-	if (s->names == SERVE_NAMES)
+/* Of the names that no rule spells the one that rested longest, with its address of
+ * the pool: no program should remember that any more. */
+static struct serve_name *name_rested(struct serve *s)
+{
+	struct serve_name *found = NULL;
+
+	for (unsigned i = 0; i < s->names; i++) {
+		struct serve_name *n = &s->name[i];
+
+		if (!n->spelt && s->now_ms - n->used_ms >= SERVE_MS_REST &&
+			(!found || n->used_ms < found->used_ms) &&
+			!name_busy(s, n))
+			found = n;
+	}
+	return found;
+}
+
+/* The sockets that the name listens with. */
+static unsigned name_needs(const struct serve *s, const char *name)
+{
+	unsigned rules = 0;
+
+	for (unsigned k = 0; k < SERVE_SETS; k++) {
+		const struct net_spec *spec = s->set[k].spec;
+
+		for (unsigned i = 0; spec && i < spec->allowed; i++)
+			rules += net_rule_named(&spec->allow[i], name);
+	}
+	return s->keep->front ? 0 : rules * NET_ROOM_NAME;
+}
+
+static struct serve_name *name_room(struct serve *s, const char *name, bool spelt)
+{
+	const bool full = s->names == SERVE_NAMES ||
+		(!spelt && (s->below >= SERVE_NAMES_BELOW ||
+				   s->room < name_needs(s, name)));
+	struct serve_name *n = full ? name_rested(s) : &s->name[s->names++];
+
+	if (n)
+		s->below = s->below - full + !spelt;
+	return n;
+}
+
+static struct serve_name *name_add(struct serve *s, const char *name, bool spelt)
+{
+	struct serve_name *n = name_room(s, name, spelt);
+
+	if (!n)
 		return NULL;
-	n = &s->name[s->names++];
-	*n = (struct serve_name){.ask = {SERVE_ANSWER, -1}};
+	*n = (struct serve_name){.ask = {SERVE_ANSWER, -1},
+		.spelt = spelt,
+		.used_ms = s->now_ms};
 	str_copy(n->name, sizeof n->name, name);
 	n->literal = net_addr_parse(&n->addr[0], name);
 	n->addrs = n->literal;
@@ -50,8 +103,8 @@ static struct serve_name *name_add(struct serve *s, const char *name)
 	return n;
 }
 
-/* A v4 address on a socket for both. */
-static struct net_addr mapped(const struct net_addr *a)
+/* A v4 address in the form that a socket of both families takes. */
+static struct net_addr addr_mapped(const struct net_addr *a)
 {
 	struct net_addr m = {.family = AF_INET6};
 
@@ -82,11 +135,12 @@ static int name_listen(struct serve *s, struct serve_name *n, uint16_t port,
 	size = sizeof domain;
 	getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &size);
 	if (domain == AF_INET6)
-		where = mapped(at);
+		where = addr_mapped(at);
 	size = net_addr_sock(&where, port, &own);
 	if (bind(fd, (struct sockaddr *)&own, size) < 0 || listen(fd, 512) < 0)
 		return -errno;
 	s->frees--;
+	s->room -= !n->spelt && s->room;
 	s->listeners++;
 	*l = (struct serve_listener){.fd = {SERVE_LISTENER, fd},
 		.name = n,
@@ -116,7 +170,7 @@ struct serve_name *serve_name_at(struct serve *s, const char *name)
 {
 	struct serve_name *n = name_find(s, name);
 
-	return n ? n : name_add(s, name);
+	return n ? n : name_add(s, name, serve_spelt(s, name));
 }
 
 struct serve_name *serve_name_open(struct serve *s, const char *name,
@@ -128,17 +182,20 @@ struct serve_name *serve_name_open(struct serve *s, const char *name,
 	*why = "the policy names no such host";
 	if (!serve_allowed(s, NULL, name))
 		return NULL;
-	*why = "too many names";
+	*why = "too many names at once";
 	n = serve_name_at(s, name);
 	if (!n)
 		return NULL;
+	n->used_ms = s->now_ms;
 	/* 0.0 to 0.255 are nobody's. */
 	*out = net_pool((unsigned)(n - s->name) + 256, family);
 	err = name_listen_all(s, n, out);
+	if (err == -EADDRINUSE)
+		*why = "a program of the session has its port";
 	return err ? NULL : n;
 }
 
-/* That is the session's own here. */
+/* In the namespace such an address is the session's own. */
 static bool is_loopback(const struct net_addr *a)
 {
 	return a->family == AF_INET ? (a->v4.s_addr & htonl(0xff000000)) ==
@@ -165,7 +222,7 @@ static struct serve_name *name_proxy(struct serve *s, const char *name)
 	for (unsigned i = 0; i < s->names; i++)
 		if (s->name[i].trusted && str_eq(s->name[i].name, name))
 			return &s->name[i];
-	n = name_add(s, name);
+	n = name_add(s, name, true);
 	if (n)
 		n->trusted = true;
 	return n;
@@ -185,7 +242,7 @@ void serve_name_fixed(struct serve *s, struct serve_set *set)
 		if (net_addr_parse(&a, spec->allow[i].name) &&
 			(n = serve_name_at(s, spec->allow[i].name)))
 			(void)name_listen(s, n, spec->allow[i].port, &a);
-	/* Programs read the file themselves, and ask nobody. */
+	/* Programs read that file themselves, and ask no name server. */
 	for (unsigned i = 0; i < s->hosts->count; i++) {
 		const char *name = s->hosts->host[i].name;
 

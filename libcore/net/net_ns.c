@@ -94,14 +94,16 @@ static unsigned ns_bits(const struct net_addr *a)
 	return a->family == AF_INET ? 32 : 128;
 }
 
-static int ns_routes(const struct net_hosts *hosts, const struct net_spec *spec)
+/* Counts in *room the sockets that listen at the names. */
+static int ns_routes(const struct net_hosts *hosts, const struct net_spec *spec,
+	unsigned *room)
 {
 	autofd int netlink = socket(
 		AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
 	struct net_addr pool = net_pool(0, AF_INET), a;
 	int err = netlink < 0 ? -errno : ns_route(netlink, &pool, POOL_BITS4);
 
-	/* A machine may have no IPv6: then none asks for it. */
+	/* Where the machine has no IPv6, no program asks for it. */
 	pool = net_pool(0, AF_INET6);
 	if (!err)
 		(void)ns_route(netlink, &pool, POOL_BITS6);
@@ -110,13 +112,17 @@ static int ns_routes(const struct net_hosts *hosts, const struct net_spec *spec)
 			ns_bits(&hosts->server[i]));
 	for (unsigned i = 0; !err && i < hosts->count; i++)
 		for (unsigned k = 0; k < spec->allowed; k++)
-			if (net_rule_named(
-				    &spec->allow[k], hosts->host[i].name))
+			if (net_rule_named(&spec->allow[k],
+				    hosts->host[i].name)) {
 				(void)ns_route(netlink, &hosts->host[i].addr,
 					ns_bits(&hosts->host[i].addr));
-	for (unsigned k = 0; !err && k < spec->allowed; k++)
+				++*room;
+			}
+	for (unsigned k = 0; !err && k < spec->allowed; k++) {
+		*room += spec->allow[k].below ? NET_ROOM_BELOW : NET_ROOM_NAME;
 		if (net_addr_parse(&a, spec->allow[k].name))
 			(void)ns_route(netlink, &a, ns_bits(&a));
+	}
 	return err;
 }
 
@@ -135,7 +141,7 @@ static int ns_socket(struct net_parcel *p, int family, int type)
 
 	if (fd < 0)
 		return -errno;
-	/* Of IPv6 no address is known to be local by a route alone. */
+	/* A route alone makes no IPv6 address local for bind(). */
 	setsockopt(fd, SOL_IP, IP_FREEBIND, &on, sizeof on);
 	if (family == AF_INET6)
 		setsockopt(fd, SOL_IPV6, 78 /* IPV6_FREEBIND */, &on, sizeof on);
@@ -143,15 +149,36 @@ static int ns_socket(struct net_parcel *p, int family, int type)
 	return ns_add(p, fd);
 }
 
+/* Sends so many sockets that listen at names, fewer where descriptors are rare, of
+ * IPv6 where there is that: such a socket serves both families. A message has room
+ * for some. */
+static int ns_room(int sock, unsigned room)
+{
+	autofd int six = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	const unsigned most = net_raise_files() / 4;
+	int err = 0;
+
+	room = room < NET_ROOM_MOST ? room : NET_ROOM_MOST;
+	room = room < most ? room : most;
+	while (!err && room) {
+		struct net_parcel p = {.says = {.word = NET_ROOM}};
+
+		while (!err && room && p.count < NET_FDS_MAX) {
+			err = ns_socket(&p, six < 0 ? AF_INET : AF_INET6,
+				SOCK_STREAM);
+			room--;
+		}
+		err = err ? err : net_send(sock, &p, NULL);
+		net_parcel_release(&p);
+	}
+	return err;
+}
+
 /* In the order of enum net_socket. */
 static int ns_sockets(struct net_parcel *p, const struct net_hosts *hosts,
 	const struct net_spec *spec)
 {
-	const unsigned ins = spec->listens ? NET_SOCK_INS : 0;
-	const unsigned all = NET_SOCK_REST + ins +
-		(spec->allowed ? NET_SOCK_FREES : 0);
 	static const int types[] = {SOCK_DGRAM, SOCK_STREAM};
-	autofd int six = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	int err = ns_add(p, socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, DIAG));
 
 	for (unsigned t = 0; t < 2; t++)
@@ -160,11 +187,9 @@ static int ns_sockets(struct net_parcel *p, const struct net_hosts *hosts,
 				i < hosts->servers ? hosts->server[i].family
 						   : AF_INET,
 				types[t]);
-	p->says.ins = ins;
-	while (!err && p->count < NET_SOCK_REST + ins)
+	p->says.ins = spec->listens ? NET_SOCK_INS : 0;
+	while (!err && p->count < NET_SOCK_REST + p->says.ins)
 		err = ns_socket(p, AF_INET, SOCK_STREAM);
-	while (!err && p->count < all)
-		err = ns_socket(p, six < 0 ? AF_INET : AF_INET6, SOCK_STREAM);
 	return err;
 }
 
@@ -195,6 +220,7 @@ static int ns_names(const struct net_link *l, const struct net_spec *spec,
 	struct net_parcel *p)
 {
 	autofree struct net_hosts *hosts = calloc(1, sizeof *hosts);
+	unsigned room = 0;
 	int err;
 
 	if (!hosts)
@@ -203,7 +229,9 @@ static int ns_names(const struct net_link *l, const struct net_spec *spec,
 	if ((l->user >= 0 && setns(l->user, NS_USER) < 0) ||
 		setns(l->net, NS_NET) < 0)
 		return -errno;
-	err = ns_routes(hosts, spec);
+	err = ns_routes(hosts, spec, &room);
+	if (!err)
+		err = ns_room(l->sock, room);
 	return err ? err : ns_sockets(p, hosts, spec);
 }
 

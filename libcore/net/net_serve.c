@@ -55,7 +55,7 @@ static void udp_read(struct serve *s, const struct serve_fd *f)
 #define MEMBER_OF(type, member, at)                                            \
 	((type *)(void *)((char *)(at) - offsetof(type, member)))
 
-static void serve_event(struct serve *s, struct serve_fd *f, uint32_t events)
+static void serve_event(struct serve *s, struct serve_fd *f)
 {
 	if (!IS_ENABLED(CONFIG_NET_NAMES) && f->what > SERVE_LINK)
 		return;
@@ -92,10 +92,9 @@ static void serve_event(struct serve *s, struct serve_fd *f, uint32_t events)
 		serve_answer(s, MEMBER_OF(struct serve_name, ask, f));
 		break;
 	}
-	(void)events;
 }
 
-/* Those that had more than their turn go on; those that ended are forgotten. */
+/* Connections that used up their turn go on; those that ended are freed. */
 static void serve_again(struct serve *s)
 {
 	s->again = false;
@@ -176,7 +175,7 @@ void net_serve(const struct net_keeper *k)
 			return;
 		s->now_ms = serve_clock();
 		for (int i = 0; i < n; i++)
-			serve_event(s, ev[i].data.ptr, ev[i].events);
+			serve_event(s, ev[i].data.ptr);
 		if (IS_ENABLED(CONFIG_NET_NAMES) && s->again)
 			serve_again(s);
 		else if (n <= 0)

@@ -9,9 +9,10 @@
 #include "net/net_in.h"
 
 enum {
-	SERVE_NAMES = 256,
+	SERVE_NAMES = 512,
+	SERVE_NAMES_BELOW = SERVE_NAMES - NET_RULES, /* that no rule spells */
 	SERVE_SETS = 8,
-	SERVE_LISTENERS = SERVE_SETS * NET_SOCK_FREES,
+	SERVE_LISTENERS = 2048,
 	SERVE_CONNS = 2048,
 	SERVE_LINKS = 1024,
 	SERVE_TOLD = 64,
@@ -19,6 +20,7 @@ enum {
 	SERVE_MS_WHOSE = 3000,	  /* until a command says that it is its own */
 	SERVE_MS_CONNECT = 20000, /* until somebody answered outside */
 	SERVE_MS_ASK = 2000,	  /* until another server is asked */
+	SERVE_MS_REST = 600000,	  /* until a name may make room for another */
 	SERVE_ASKS = 4,
 	SERVE_BURST = 1 << 22, /* bytes until others have their turn */
 };
@@ -57,7 +59,8 @@ struct serve_link {
 	bool flush; /* it waits until all that ended is told */
 	struct serve_set *set; /* NULL: nobody */
 	uint64_t up;	       /* bytes to each name; 0: no limit */
-	uint64_t sent[SERVE_NAMES]; /* where a limit counts */
+	/* Where a limit counts: to names, then to all that is below a rule's. */
+	uint64_t sent[SERVE_NAMES + NET_RULES];
 	struct net_event more; /* connections that it had no room for */
 };
 
@@ -68,8 +71,10 @@ struct serve_name {
 	bool literal; /* an address: nothing to resolve */
 	bool listed;  /* in the machine's own file */
 	bool trusted; /* it may have any address: the machine's own proxy */
+	bool spelt;   /* by a rule, and not only the name that it is below */
 	uint8_t asks, got; /* got: a bit for each type that was answered */
 	uint16_t id;
+	uint64_t used_ms;    /* when it was asked for last, or spoken to */
 	uint64_t due_ms;     /* of the next question */
 	uint64_t expires_ms; /* of the addresses */
 	unsigned addrs;
@@ -101,11 +106,10 @@ enum serve_state {
 };
 enum serve_http {
 	SERVE_HEAD,
-	SERVE_BODY,
 	SERVE_CHUNK,
 	SERVE_TRAILER,
 	SERVE_SWITCH, /* the server may agree that the rest is no HTTP */
-	SERVE_RAW,    /* it did */
+	SERVE_RAW,    /* the server agreed: nothing is looked at */
 };
 
 /* What goes one way. A pipe only while bytes are under way. */
@@ -140,11 +144,13 @@ struct serve {
 	int epoll, diag; /* -1 */
 	uint64_t now_ms;
 	unsigned names, listeners, links, conns;
+	unsigned below; /* names that are not spelt */
 	bool again; /* some connection waits for its turn */
 	unsigned pipes;
 	int spare[64][2];
 	bool inwards; /* .in were brought */
 	unsigned frees, ins; /* sockets inside, to listen and to connect */
+	unsigned room; /* of .free, for names that are not spelt */
 	int free[SERVE_LISTENERS];
 	int in[NET_SOCK_INS];
 	struct serve_fd fixed[1 + 2 * NET_SERVERS]; /* links; UDP and TCP */
@@ -186,6 +192,8 @@ void serve_refuse(struct serve *s, const char *name, const struct serve_conn *c,
 
 /* net_sets.c: the set of that number; NULL: it is not known. */
 struct serve_set *serve_set_find(struct serve *s, uint64_t sum);
+/* What a link brought with NET_ROOM. */
+void serve_set_room(struct serve *s, struct net_parcel *got);
 /* What a link brought with NET_NAMES becomes a set: spec, and got's descriptors.
  * -errno, with the spec still the caller's. */
 int serve_set_add(struct serve *s, struct serve_set **set, struct net_spec *spec,
@@ -195,6 +203,10 @@ struct serve_set *serve_set_common(struct serve *s);
 /* The rule for it; NULL: there is none. */
 const struct net_rule *serve_set_rule(
 	const struct serve_set *set, const char *name, uint16_t port);
+/* Does a rule name it, or what it is below? "*" does not. */
+bool serve_named(const struct serve_set *set, const char *name);
+/* Does a rule spell the name? */
+bool serve_spelt(const struct serve *s, const char *name);
 /* May it be spoken to, at any port? set: NULL: any command. */
 bool serve_allowed(const struct serve *s, const struct serve_set *set,
 	const char *name);
@@ -208,7 +220,7 @@ void serve_up_sent(struct serve *s, const struct serve_conn *c, uint64_t bytes);
  * may not be spoken to, and *why. */
 struct serve_name *serve_name_open(struct serve *s, const char *name,
 	sa_family_t family, struct net_addr *out, const char **why);
-/* The name without an address of the pool; NULL: there are too many. */
+/* The name without an address of the pool; NULL: there are too many at once. */
 struct serve_name *serve_name_at(struct serve *s, const char *name);
 /* Another name of the machine's own file with the same address; NULL. */
 struct serve_name *serve_name_beside(
@@ -225,6 +237,8 @@ void serve_resolve_due(struct serve *s, struct serve_name *n);
 
 /* net_conn.c */
 enum serve_kind { SERVE_FOR_NAME, SERVE_FOR_DNS, SERVE_FOR_FRONT };
+/* A connection of the accepted client; NULL: there is no room, and fd is closed. */
+struct serve_conn *serve_conn_new(struct serve *s, int fd);
 void serve_accept(struct serve *s, enum serve_kind kind,
 	const struct serve_listener *l, int listener);
 void serve_conn_step(struct serve *s, struct serve_conn *c);
@@ -238,6 +252,22 @@ void serve_conn_claim(struct serve *s, struct serve_link *l, uint32_t inode);
 /* Nobody is left of those that the link is for, or that have the set. */
 void serve_conn_end_of(struct serve *s, const struct serve_link *l);
 void serve_conn_end_set(struct serve *s, const struct serve_set *set);
+
+/* Breaks it off, which the owner is told. */
+void serve_conn_refuse(
+	struct serve *s, struct serve_conn *c, const char *why);
+/* What the client said and nobody took yet, to .peek. 0 at its end; -EAGAIN. */
+ssize_t serve_conn_peek(struct serve *s, const struct serve_conn *c);
+
+/* net_look.c: does the client's first word name the host? 0; NET_MORE; else it is
+ * refused. */
+int serve_look_first(struct serve *s, struct serve_conn *c);
+/* May the next piece of what the client asks pass? Then .left is its size. False:
+ * wait, or it is refused. */
+bool serve_look_piece(struct serve *s, struct serve_conn *c);
+/* Does the server's first answer say that the rest is no HTTP? False: that is not
+ * known yet, so nothing passes. */
+bool serve_look_switch(struct serve *s, struct serve_conn *c);
 
 /* net_inward.c: waits at the ports that the set says; a connection from there. */
 void serve_inward_open(struct serve *s, const struct net_spec *spec);
@@ -257,7 +287,11 @@ uint32_t serve_inode(struct serve *s, int protocol,
  * NET_MORE; -errno: it was answered, or broken off. */
 int serve_front(struct serve *s, struct serve_conn *c);
 
-/* net_flow.c: moves bytes as far as it goes. 0; -errno: an end is gone. */
+/* net_flow.c: small pieces go at once, as their sender may want. A program that
+ * keeps its silent connection alive reaches the keeper alone, so that the keeper
+ * does so outside, for all. */
+void serve_flow_tune(int in, int out);
+/* Moves bytes as far as it goes. 0; -errno: an end is gone. */
 int serve_flow(struct serve *s, struct serve_flow *f, int from, int to,
 	uint64_t most, uint64_t *moved);
 void serve_flow_end(struct serve *s, struct serve_flow *f);

@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 
 #include "base/str.h"
@@ -22,7 +21,7 @@ struct serve_set *serve_set_find(struct serve *s, uint64_t sum)
 	return NULL;
 }
 
-/* One that nobody has any more is forgotten. */
+/* A set without links makes room for another. */
 static struct serve_set *set_room(struct serve *s)
 {
 	for (unsigned i = 0; i < SERVE_SETS; i++)
@@ -38,19 +37,7 @@ static struct serve_set *set_room(struct serve *s)
 	return NULL;
 }
 
-/* Room for a connection inside and one outside for each of many. */
-static void raise_files(void)
-{
-	enum { FILES = 8192 };
-	struct rlimit l;
-
-	if (getrlimit(RLIMIT_NOFILE, &l) < 0)
-		return;
-	l.rlim_cur = l.rlim_max < FILES ? l.rlim_max : FILES;
-	prlimit(0, RLIMIT_NOFILE, &l, NULL);
-}
-
-static int take(int *fd)
+static int take_fd(int *fd)
 {
 	int it = *fd;
 
@@ -70,9 +57,9 @@ static int take_servers(struct serve *s, struct net_parcel *got)
 		struct serve_fd *tcp = &s->fixed[1 + NET_SERVERS + i];
 
 		*f = (struct serve_fd){
-			SERVE_UDP, take(&got->fd[NET_SOCK_UDP + i])};
+			SERVE_UDP, take_fd(&got->fd[NET_SOCK_UDP + i])};
 		*tcp = (struct serve_fd){
-			SERVE_DNS, take(&got->fd[NET_SOCK_DNS + i])};
+			SERVE_DNS, take_fd(&got->fd[NET_SOCK_DNS + i])};
 		if (bind(f->fd, (struct sockaddr *)&at, size) == 0)
 			err = serve_watch(s, f, EPOLLIN);
 		if (!err && bind(tcp->fd, (struct sockaddr *)&at, size) == 0 &&
@@ -82,7 +69,7 @@ static int take_servers(struct serve *s, struct net_parcel *got)
 	return err;
 }
 
-/* Before the first set nothing was needed. */
+/* What the keeper needs from its first set on. */
 static int take_first(struct serve *s, struct net_parcel *got)
 {
 	const struct net_keeper *k = s->keep;
@@ -92,26 +79,42 @@ static int take_first(struct serve *s, struct net_parcel *got)
 	if (!s->hosts)
 		return -ENOMEM;
 	net_hosts_read(s->hosts);
-	raise_files();
 	if (k->front) {
 		s->diag = k->ns.fd[NET_SPACE_USER];
 	} else {
-		s->diag = take(&got->fd[NET_SOCK_DIAG]);
+		s->diag = take_fd(&got->fd[NET_SOCK_DIAG]);
 		err = take_servers(s, got);
 	}
 	return err || !k->confine ? err : k->confine();
 }
 
-static void take_rest(struct serve *s, struct net_parcel *got)
+static void take_ins(struct serve *s, struct net_parcel *got)
 {
-	const unsigned frees = NET_SOCK_REST + got->says.ins;
+	const unsigned end = NET_SOCK_REST + got->says.ins;
 
-	for (unsigned i = NET_SOCK_REST; !s->inwards && i < frees; i++)
-		s->in[s->ins++] = take(&got->fd[i]);
+	for (unsigned i = NET_SOCK_REST; !s->inwards && i < end; i++)
+		s->in[s->ins++] = take_fd(&got->fd[i]);
 	s->inwards |= s->ins;
-	for (unsigned i = frees; i < got->count; i++)
-		if (s->frees < SERVE_LISTENERS)
-			s->free[s->frees++] = take(&got->fd[i]);
+}
+
+void serve_set_room(struct serve *s, struct net_parcel *got)
+{
+	for (unsigned i = 0; i < got->count && s->frees < SERVE_LISTENERS; i++)
+		s->free[s->frees++] = take_fd(&got->fd[i]);
+}
+
+/* What was brought for names that the rules spell is kept for those. */
+static void room_below(struct serve *s, const struct net_spec *spec)
+{
+	unsigned spelt = 0, below = 0;
+
+	for (unsigned i = 0; i < spec->allowed; i++) {
+		spelt += spec->allow[i].below ? 0 : NET_ROOM_NAME;
+		below += spec->allow[i].below ? NET_ROOM_BELOW : 0;
+	}
+	if (spelt + below > NET_ROOM_MOST)
+		below = spelt < NET_ROOM_MOST ? NET_ROOM_MOST - spelt : 0;
+	s->room += below;
 }
 
 int serve_set_add(struct serve *s, struct serve_set **set, struct net_spec *spec,
@@ -129,7 +132,8 @@ int serve_set_add(struct serve *s, struct serve_set **set, struct net_spec *spec
 		err = take_first(s, got);
 	if (err)
 		return err;
-	take_rest(s, got);
+	take_ins(s, got);
+	room_below(s, spec);
 	*room = (struct serve_set){.sum = got->says.sum, .spec = spec};
 	serve_name_fixed(s, room);
 	*set = room;
@@ -153,8 +157,32 @@ struct serve_set *serve_set_common(struct serve *s)
 static bool is_denied(const struct net_spec *spec, const char *name)
 {
 	for (unsigned i = 0; i < spec->denied; i++)
-		if (net_rule_named(&spec->deny[i], name))
+		/* "*" is an address, too, that is taken away. */
+		if (!spec->deny[i].name[0] ||
+			net_rule_named(&spec->deny[i], name))
 			return true;
+	return false;
+}
+
+bool serve_named(const struct serve_set *set, const char *name)
+{
+	for (unsigned i = 0; i < set->spec->allowed; i++)
+		if (set->spec->allow[i].name[0] &&
+			net_rule_named(&set->spec->allow[i], name))
+			return true;
+	return false;
+}
+
+bool serve_spelt(const struct serve *s, const char *name)
+{
+	for (unsigned i = 0; i < SERVE_SETS; i++) {
+		const struct net_spec *spec = s->set[i].spec;
+
+		for (unsigned k = 0; spec && k < spec->allowed; k++)
+			if (!spec->allow[k].below &&
+				str_eq(spec->allow[k].name, name))
+				return true;
+	}
 	return false;
 }
 
@@ -195,7 +223,7 @@ static uint64_t limit_of(const struct serve_link *l, const struct net_rule *r)
 	return !l->up || (r->up && r->up < l->up) ? r->up : l->up;
 }
 
-/* Where a limit counts it must be known whose it is. */
+/* Where a limit counts, the connection's owner must be known. */
 bool serve_up_counts(const struct serve *s, const struct serve_conn *c)
 {
 	for (unsigned i = 0; i < s->links; i++)
@@ -204,17 +232,25 @@ bool serve_up_counts(const struct serve *s, const struct serve_conn *c)
 	return false;
 }
 
+/* What the owner sent to the name, or to all below the rule's. */
+static uint64_t *sent_of(const struct serve *s, const struct serve_conn *c)
+{
+	return &c->owner->sent[c->rule->below
+			? SERVE_NAMES + (c->rule - c->set->spec->allow)
+			: c->name - s->name];
+}
+
 uint64_t serve_up_left(const struct serve *s, const struct serve_conn *c)
 {
 	const uint64_t limit =
 		c->owner && c->rule ? limit_of(c->owner, c->rule) : 0;
-	const uint64_t sent = limit ? c->owner->sent[c->name - s->name] : 0;
+	const uint64_t sent = limit ? *sent_of(s, c) : 0;
 
 	return !limit ? UINT64_MAX : sent < limit ? limit - sent : 0;
 }
 
 void serve_up_sent(struct serve *s, const struct serve_conn *c, uint64_t bytes)
 {
-	if (c->owner && c->rule)
-		c->owner->sent[c->name - s->name] += bytes;
+	if (c->owner && c->rule && limit_of(c->owner, c->rule))
+		*sent_of(s, c) += bytes;
 }

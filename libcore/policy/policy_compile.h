@@ -15,6 +15,7 @@ struct policy_compiler {
 	uint32_t file;      /* string: the source being read */
 	uint32_t last_rule; /* the rule that `except` lines belong to; or
 			     * NO_RULE */
+	unsigned hosts, denies; /* of the network, so far */
 	struct diag *d;
 	struct policy_build b;
 	struct policy_line line;

@@ -34,6 +34,9 @@ static const char *net_up(struct policy_compiler *c)
 static int net_hosts(struct policy_compiler *c, char mark)
 {
 	const char *up = mark == '+' ? net_up(c) : "";
+	unsigned *count = mark == '+' ? &c->hosts : &c->denies;
+	const unsigned most =
+		mark == '+' ? NET_RULES : NET_DENIES / POLICY_LAYERS;
 	char word[NET_NAME_MAX + 64];
 	struct net_rule rule;
 	bool any = false;
@@ -45,7 +48,10 @@ static int net_hosts(struct policy_compiler *c, char mark)
 			continue;
 		if (!net_rule_parse(&rule, s))
 			return compile_bad(c, i,
-				"expected NAME[:PORT][/tls|http|tcp] or *.NAME");
+				"expected NAME[:PORT][/tls|http|tcp], *.NAME or *");
+		if (++*count > most)
+			return compile_bad(c, i,
+				"too many hosts: *.NAME names many at once");
 		BUF_PRINT(word, "%c%s%s%s", mark, up, *up ? " " : "", s);
 		build_word(&c->b, IMG_SET, IMG_SET_NET, word);
 		any = true;

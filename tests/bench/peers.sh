@@ -7,6 +7,7 @@
 . tests/bench/lib.sh
 
 runs=${RUNS:-30}
+world=$PWD/tests/lib/world.py
 project
 # Neither works with a home below /tmp.
 home=$(mktemp -d /var/tmp/wardbox-bench-XXXXXX)
@@ -95,8 +96,89 @@ disk() { # NAME FILE...
 		awk -v name="$name" 'END { print "peers_disk_" name, $1, "KB" }' | tee -a "$rows"
 }
 
+# What is told to run stands in another network than the servers: srt lets nobody
+# speak to an address of the machine that it runs on.
+cat >"$work/beside" <<'EOF'
+#!/bin/sh
+unshare -n sh -c '
+	kill -STOP $$
+	ip link set lo up
+	ip addr add 192.0.2.2/24 dev inner
+	ip link set inner up
+	ip route add default via 192.0.2.1
+	exec timeout 60 "$@"' sh "$@" &
+until grep -q '^State:.T' /proc/$!/status; do :; done
+ip link add name outer type veth peer name inner netns $!
+ip addr add 192.0.2.1/24 dev outer
+ip link set outer up
+kill -CONT $!
+wait $!
+EOF
+
+# fetch NAME TOOL... SHELL: within one command, the first byte from a host that the
+# tool is told to let through.
+fetch() {
+	name=$1
+	shift
+	USE=$use_names guarded unshare -n python3 "$world" "$work" sh "$work/beside" "$@" -c '
+		for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do
+			curl -s -o /dev/null -w "%{time_starttransfer} %{http_code}\n" \
+				http://www.world.test/
+		done' 2>>"$work/errors" >"$work/times" || true
+	[ "$(grep -c ' 200$' "$work/times")" = 15 ] || {
+		skip "first byte in $name" "does not work here"
+		return 0
+	}
+	row "peers_first_$name $(sort -n "$work/times" |
+		awk 'NR == 8 { printf "%.0f", $1 * 1e6 }') us"
+}
+
+# install NAME TOOL... SHELL: one package from this machine's registry, each time
+# into a new directory, with a warm cache.
+install() {
+	name=$1 least=
+	shift
+	for i in 1 2 3; do
+		rm -rf node_modules package-lock.json
+		echo '{"name":"x","version":"1.0.0"}' >package.json
+		a=$(now)
+		USE=$use_names guarded timeout 120 "$@" -c \
+			"npm install --silent --no-audit --no-fund left-pad" >>"$work/errors" 2>&1 || true
+		b=$(now)
+		[ -e node_modules/left-pad ] || {
+			skip "npm install in $name" "does not work here"
+			return 0
+		}
+		[ -n "$least" ] && [ "$least" -le $((b - a)) ] || least=$((b - a))
+	done
+	row "peers_npm_$name $((least / 1000000)) ms"
+}
+
+# names NAME TOOL... SHELL
+names() {
+	fetch "$@"
+	[ -z "$registry" ] || install "$@"
+}
+
+use_names="$use
+except id=net @net **
+net host www.world.test:80
+net registries"
+registry=$(npm config get registry 2>/dev/null | sed 's,^[a-z]*://,,; s,[:/].*,,')
+printf '{"network":{"allowedDomains":["www.world.test","%s"],"deniedDomains":[]},"filesystem":{"denyRead":[],"allowWrite":["%s","%s"],"denyWrite":[]}}\n' \
+	"$registry" "$project" "$home" >"$home/names.json"
+have_names=
+for tool in python3 openssl ip curl npm; do
+	command -v "$tool" >/dev/null || have_names="no $tool"
+done
+[ -z "$have_names" ] || skip "hosts by name" "$have_names"
+
 measure wardbox ./sh
 disk wardbox "$box"
+[ -n "$have_names" ] || {
+	names bare "$sh"
+	names wardbox ./sh
+}
 ! have bwrap || {
 	measure bwrap "$there" --ro-bind / / --dev /dev --proc /proc --tmpfs /tmp \
 		--bind "$project" "$project" --unshare-all --die-with-parent \
@@ -110,6 +192,7 @@ disk wardbox "$box"
 ! have srt || {
 	measure srt "$there" --settings "$home/srt.json" "$sh"
 	disk srt "$npm/../@anthropic-ai" node bwrap socat rg
+	[ -n "$have_names" ] || names srt "$there" --settings "$home/names.json" "$sh"
 }
 ! have codex || {
 	measure codex "$there" sandbox -P :workspace "$sh"

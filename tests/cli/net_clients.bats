@@ -63,15 +63,28 @@ env keep GIT_SSH_COMMAND"
 	g "git clone -q ssh://root@line.world.test:2222$WORLD/git/x.git copy && git -C copy log --format=%s" | grep -x first'
 }
 
-@test "python's requests, node's ws, and java" {
+@test "python's requests, node's ws, go and java" {
 	local have=
 	python3 -c 'import requests' 2>/dev/null && have+=" requests"
 	if command -v npm >/dev/null && timeout 60 npm install --silent --no-audit --no-fund ws >/dev/null 2>&1; then
 		have+=" ws"
 	fi
 	command -v java >/dev/null && have+=" java"
+	cat >get.go <<-'EOF'
+		package main
+		import ("fmt"; "io"; "net/http"; "os")
+		func main() {
+			r, err := http.Get(os.Args[1])
+			if err != nil { fmt.Fprintln(os.Stderr, err); os.Exit(1) }
+			io.Copy(os.Stdout, r.Body)
+		}
+	EOF
+	# Static: with a resolver of its own.
+	if command -v go >/dev/null && CGO_ENABLED=0 GO111MODULE=off GOCACHE=$PWD/.go go build get.go; then
+		have+=" go"
+	fi
 	echo "have:$have"
-	[ -n "$have" ] || skip "neither requests nor ws nor java"
+	[ -n "$have" ] || skip "none of requests, ws, go and java"
 	cat >ws.js <<-'EOF'
 		const WebSocket = require("ws");
 		const ws = new WebSocket(process.argv[2], {ca: require("fs").readFileSync("cert.pem")});
@@ -102,6 +115,11 @@ limit FULL-AUTO mem=4G"
 			g "node ws.js wss://www.world.test/ws" | grep -x "again hello"
 			g "node ws.js ws://www.world.test/ws" | grep -x "again hello"
 			not g "node ws.js ws://other.test/ws" ;;
+		go)
+			g "./get http://www.world.test/" | grep hello
+			g "SSL_CERT_FILE=cert.pem ./get https://www.world.test/" | grep hello
+			not g "./get http://other.test/" 2>/dev/null
+			not g "./get http://203.0.113.20/" 2>/dev/null ;;
 		java)
 			g "java Get.java http://www.world.test/" | grep hello
 			not g "java Get.java http://other.test/" 2>/dev/null ;;

@@ -152,6 +152,7 @@ net host one.hosts.test:80 two.hosts.test:80 inner.hosts.test:80 one.hosts.test 
 		for family, kind, protocol in ((2, 3, 1), (2, 3, 255), (17, 3, 3), (17, 2, 3), (10, 3, 58),
 		        (2, 5, 132), (2, 1, 262)):
 		    attempt("socket %d %d %d" % (family, kind, protocol), lambda: socket.socket(family, kind, protocol).connect(("203.0.113.20", 80)))
+		attempt("vsock", lambda: socket.socket(40, 1).connect((2, 80)))
 		def netlink(kind, body):
 		    s = socket.socket(16, 3, 0)
 		    s.send(struct.pack("IHHII", 16 + len(body), kind, 0x405, 1, 0) + body)

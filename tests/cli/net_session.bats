@@ -171,3 +171,76 @@ net listen 8125'
 	not curl -sS -m 9 http://127.0.0.1:8125/
 	w audit dump -o json | grep -q "net.enter.*8125"'
 }
+
+@test "what one command may do, no other of its session takes" {
+	POLICY=$KEPT'
+net host line.world.test:9999
+allow id=x net=registries ./serve **'
+	server 8125
+	cat >take.py <<-'EOF'
+		import os, socket, threading
+		REQUEST = b"GET /stolen HTTP/1.1\r\nHost: registry.world.test\r\nConnection: close\r\n\r\n"
+		def ask(at, port, hold=True):
+		    s = socket.socket()
+		    s.settimeout(9)
+		    try:
+		        s.connect((at, port))
+		        s.sendall(REQUEST)
+		        if hold:
+		            return b"hello" in s.makefile("rb").read()
+		        s.shutdown(socket.SHUT_WR)
+		    except OSError:
+		        pass
+		    finally:
+		        s.close()
+		    return False
+		# Each address that the keeper could have given to another's name.
+		pool = ["198.18.1.%d" % i for i in range(8)]
+		print("asked", sum(ask(at, 80) for at in pool), flush=True)
+		# Whose socket it was cannot be seen any more.
+		for at in pool:
+		    for _ in range(20):
+		        ask(at, 80, False)
+		# Many at once, of many processes.
+		got = []
+		threads = [threading.Thread(target=lambda: got.append(ask("198.18.1.0", 80))) for _ in range(50)]
+		for t in threads:
+		    t.start()
+		for t in threads:
+		    t.join()
+		print("at once", sum(got), flush=True)
+		# A process that has left its parent.
+		if os.fork() == 0:
+		    if os.fork() == 0:
+		        print("orphan", ask("198.18.1.0", 80), flush=True)
+		    os._exit(0)
+		os.wait()
+		# An address of the pool, which the keeper did not take yet, is no way to be it.
+		for i in range(1, 8):
+		    s = socket.socket()
+		    try:
+		        s.bind(("198.18.1.%d" % i, 9999))
+		        s.listen()
+		        s.detach()
+		    except OSError:
+		        pass
+		# The other family's is the keeper's.
+		print("the host", socket.create_connection(("line.world.test", 9999), 5).recv(6))
+	EOF
+	world '
+	echo "registry=http://registry.world.test:80/" >/etc/npmrc
+	g ./serve
+	g "curl -sS -m 9 http://localhost:8125/fetch/registry.world.test/" | grep hello
+	g "python3 take.py" 2>err | tee out
+	cat err
+	test "$(sort out)" = "asked 0
+at once 0
+orphan False
+the host b'\''ready\n'\''"
+	grep -q "line.world.test: a program of the session has its port" err
+	not grep -q stolen $SEEN
+	# Both are served as before.
+	g "curl -sS -m 9 http://localhost:8125/fetch/registry.world.test/" | grep hello
+	g "python3 -c \"import socket; print(socket.create_connection((\\\"line.world.test\\\", 9999), 5).recv(6))\"" | grep ready
+	w session end --all'
+}

@@ -11,6 +11,7 @@ with its code. DIR/seen gets a line for each connection, request and question.
   big.world.test     serves N bytes   meta.test     169.254.169.254
   flip.test          first the world, then private
   evil.test          hostile answers
+  inner-alias.test   an alias of an alias of private.test
   /cgi/REPOSITORY    git's own server, /ws a WebSocket that says all again
 """
 import base64
@@ -31,6 +32,9 @@ SERVER = "203.0.113.53"
 PRIVATE = "10.9.8.7"
 META = "169.254.169.254"
 V6 = "2a0e:7777::10"
+# Names that have this one address.
+SIX = {"six.world.test": V6, "mapped.test": "::ffff:10.9.8.7", "six-loop.test": "::1",
+       "translated.test": "64:ff9b::a9fe:a9fe", "unique.test": "fd00::7"}
 top = sys.argv[1]
 flips = [0]
 lock = threading.Lock()
@@ -101,16 +105,22 @@ class Names(socketserver.BaseRequestHandler):
             if kind == 1:
                 answers += target + struct.pack(">HHIH", 1, 1, 9, 4) + socket.inet_aton(HERE)
                 count += 1
-        elif kind == 1:
+        elif name == "inner-alias.test":
+            # A chain of aliases, the last of them in a private network.
+            for one, to in ((b"\xc0\x0c", "one.world.test"), (put("one.world.test"), "private.test")):
+                answers += one + struct.pack(">HHIH", 5, 1, 9, len(put(to))) + put(to)
+            count += 2
+            if kind == 1:
+                answers += put("private.test") + struct.pack(">HHIH", 1, 1, 9, 4) + socket.inet_aton(PRIVATE)
+                count += 1
+        elif kind == 28 and name in SIX:
+            answers += b"\xc0\x0c" + struct.pack(">HHIH", 28, 1, 9, 16) + \
+                socket.inet_pton(socket.AF_INET6, SIX[name])
+            count += 1
+        elif kind == 1 and name not in SIX:
             for a in addresses(name):
                 answers += b"\xc0\x0c" + struct.pack(">HHIH", 1, 1, 0, 4) + socket.inet_aton(a)
                 count += 1
-        elif kind == 28 and name == "six.world.test":
-            answers += b"\xc0\x0c" + struct.pack(">HHIH", 28, 1, 9, 16) + \
-                socket.inet_pton(socket.AF_INET6, V6)
-            count += 1
-        if name == "six.world.test" and kind == 1:
-            answers, count = b"", 0
         sock.sendto(msg[:2] + b"\x81\x80\0\1" + struct.pack(">HHH", count, 0, 0) +
                     msg[12:at + 4] + answers, self.client_address)
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "base/str.h"
-#include "net/net_in.h"
+#include "net/net_serve_in.h"
 
 static void reads_rules(void **state)
 {
@@ -23,10 +23,13 @@ static void reads_rules(void **state)
 		{"a-b_c.de:22", "a-b_c.de", 22, NET_TCP, false},
 		{"10.1.2.3:5432", "10.1.2.3", 5432, NET_TCP, false},
 		{"[2001:db8::1]:443/tls", "2001:db8::1", 443, NET_TLS, false},
+		{"[2001:DB8:0::1]:80", "2001:db8::1", 80, NET_HTTP, false},
 		{"x/tcp", "x", 443, NET_TCP, false},
+		{"*", "", 443, NET_TLS, true},
+		{"*:22", "", 22, NET_TCP, true},
 	};
 	static const char *const bad[] = {"", ":80", "a:0", "a:65536", "a:x",
-		"a/udp", "*", "*.", "a..b", ".a", "a b", "*.*.b", "a*", "[::1",
+		"a/udp", "*a", "*.", "a..b", ".a", "a b", "*.*.b", "a*", "[::1",
 		"[10.0.0.1]:1", "*.10.0.0.1", "a:80/", "a:+80", "\xc3\xa4.de",
 		"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"};
 	struct net_rule r;
@@ -58,6 +61,14 @@ static void matches_names(void **state)
 	assert_false(net_rule_match(&below, "a.example", 80));
 	assert_false(net_rule_match(&below, ".a.example", 80));
 	assert_false(net_rule_match(&below, "xa.example", 80));
+	assert_true(net_rule_parse(&below, "*:80"));
+	assert_true(net_rule_match(&below, "x.y", 80));
+	assert_true(net_rule_match(&below, "x", 80));
+	assert_false(net_rule_match(&below, "x.y", 443));
+	assert_false(net_rule_match(&below, "203.0.113.1", 80));
+	assert_false(net_rule_match(&below, "2001:db8::1", 80));
+	assert_true(net_rule_parse(&below, "*.113.1:80"));
+	assert_false(net_rule_match(&below, "203.0.113.1", 80));
 }
 
 static void knows_public_addresses(void **state)
@@ -348,8 +359,18 @@ static void reads_requests(void **state)
 				  "Content-Length: 12\r\n\r\n"), 0);
 	assert_int_equal(h.length, 12);
 	assert_true(h.absolute);
-	assert_int_equal(h.target_len, 4);
 	assert_false(h.websocket);
+	/* An address of IPv6 has its brackets, and one spelling. */
+	assert_int_equal(http(&h, "GET / HTTP/1.1\r\n"
+				  "Host: [2001:DB8:0::1]:81\r\n\r\n"), 0);
+	assert_string_equal(h.host, "2001:db8::1");
+	assert_int_equal(h.port, 81);
+	assert_int_equal(http(&h, "GET / HTTP/1.1\r\nHost: [::1\r\n\r\n"),
+		-EBADMSG);
+	assert_int_equal(http(&h, "GET / HTTP/1.1\r\nHost: [a.b]\r\n\r\n"),
+		-EBADMSG);
+	assert_int_equal(http(&h, "GET / HTTP/1.1\r\nHost: [::1]x\r\n\r\n"),
+		-EBADMSG);
 	assert_int_equal(http(&h, "GET / HTTP/1.1\r\nHost: a\r\n"
 		"upgrade: WebSocket\r\nConnection: Upgrade\r\n\r\n"), 0);
 	assert_true(h.websocket);
@@ -445,6 +466,71 @@ static void reads_proxies(void **state)
 	free(spec);
 }
 
+static struct serve *new_names(const char *const *rules, size_t n)
+{
+	struct serve *s = calloc(1, sizeof *s);
+	struct net_spec *spec = calloc(1, sizeof *spec);
+	static const struct net_keeper front = {.front = true};
+
+	assert_non_null(s);
+	assert_non_null(spec);
+	s->hosts = calloc(1, sizeof *s->hosts);
+	assert_non_null(s->hosts);
+	s->keep = &front;
+	s->set[0].spec = spec;
+	s->set[0].links = 1;
+	for (size_t i = 0; i < n; i++)
+		assert_true(net_rule_parse(
+			&spec->allow[spec->allowed++], rules[i]));
+	return s;
+}
+
+static void free_names(struct serve *s)
+{
+	free(s->set[0].spec);
+	free(s->hosts);
+	free(s);
+}
+
+static void rests_names(void **state)
+{
+	static const char *const rules[] = {"*.b:80", "spelt.b:80"};
+	struct serve *s = new_names(rules, ARRAY_SIZE(rules));
+	struct serve_conn c = {0};
+	struct serve_name *first, *second, *third, *spelt;
+	char name[16];
+
+	(void)state;
+	s->now_ms = 1000;
+	spelt = serve_name_at(s, "spelt.b");
+	first = serve_name_at(s, "a0.b");
+	s->now_ms++;
+	second = serve_name_at(s, "a1.b");
+	s->now_ms++;
+	third = serve_name_at(s, "a2.b");
+	s->now_ms++;
+	for (unsigned i = 3; i < SERVE_NAMES_BELOW; i++)
+		assert_non_null(serve_name_at(
+			s, BUF_PRINT(name, "a%u.b", i)));
+	/* Who is there stays; nobody else comes, but who is spelt. */
+	assert_null(serve_name_at(s, "more.b"));
+	assert_ptr_equal(serve_name_at(s, "a0.b"), first);
+	s->now_ms = 1000 + SERVE_MS_REST - 1;
+	assert_null(serve_name_at(s, "more.b"));
+	/* Who is spoken to makes no room. */
+	s->now_ms = 1002 + SERVE_MS_REST;
+	c.name = first;
+	s->conn[s->conns++] = &c;
+	assert_ptr_equal(serve_name_at(s, "more.b"), second);
+	assert_string_equal(second->name, "more.b");
+	assert_ptr_equal(serve_name_at(s, "rest.b"), third);
+	assert_null(serve_name_at(s, "most.b"));
+	s->conns = 0;
+	assert_ptr_equal(serve_name_at(s, "most.b"), first);
+	assert_ptr_equal(serve_name_at(s, "spelt.b"), spelt);
+	free_names(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -459,6 +545,7 @@ int main(void)
 		cmocka_unit_test(reads_chunks),
 		cmocka_unit_test(reads_socks),
 		cmocka_unit_test(reads_proxies),
+		cmocka_unit_test(rests_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
