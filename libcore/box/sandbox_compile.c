@@ -66,14 +66,8 @@ static int need_files(struct sandbox *s, struct diag *d)
 			 0)
 			return err;
 	}
-	if (s->plan->without & SANDBOX_SCOPE)
-		return 0;
-	if (s->abi < 6)
-		return note_missing(s, SANDBOX_SCOPE, d,
-			"signals and abstract sockets need Landlock ABI 6",
-			"Linux 6.12 has it; or --unshare-pid and "
-			"--best-effort=scope");
-	s->enforced |= SANDBOX_SCOPE;
+	if (!(s->plan->without & SANDBOX_SCOPE) && s->abi >= PROBE_SCOPE_ABI)
+		s->enforced |= SANDBOX_SCOPE;
 	return 0;
 }
 
@@ -156,6 +150,9 @@ static unsigned watched_kinds(const struct sandbox *s)
 	/* Where numbers of processes mean something else nobody is meant. */
 	if (p->watch_signals && !(s->enforced & SANDBOX_PIDNS))
 		kinds |= WATCH_SIGNALS;
+	if (p->watch_scope && s->abi < PROBE_SCOPE_ABI &&
+		!(s->enforced & SANDBOX_PIDNS))
+		kinds |= WATCH_SCOPE;
 	if (p->watch_meta && !view && s->enforced & SANDBOX_LANDLOCK)
 		kinds |= WATCH_METADATA;
 	return kinds;
@@ -205,6 +202,32 @@ static int need_watch(struct sandbox *s, struct diag *d)
 	 * process. */
 	s->watch.spare = !!(s->enforced & SANDBOX_PIDNS);
 	s->enforced |= SANDBOX_WATCH;
+	return 0;
+}
+
+/* Without Landlock's scope, an abstract socket of others has no name in a network
+ * namespace or where there is no socket at all; a process of others gets no
+ * signal in a pid namespace or by the watch. */
+static int need_scope(struct sandbox *s, struct diag *d)
+{
+	const bool sockets = s->enforced & SANDBOX_NETNS ||
+		(s->enforced & SANDBOX_SECCOMP && !s->unix_free &&
+			!s->plan->unix_all && s->enforced & SANDBOX_UNIXPATH);
+	const bool signals = s->enforced & SANDBOX_PIDNS ||
+		(s->enforced & SANDBOX_WATCH && s->watch.kinds & WATCH_SCOPE);
+
+	if ((s->enforced | s->plan->without) & SANDBOX_SCOPE)
+		return 0;
+	if (!sockets)
+		return note_missing(s, SANDBOX_SCOPE, d,
+			"abstract sockets need Landlock ABI 6",
+			"Linux 6.12 has it; a network namespace or no "
+			"local sockets will do");
+	if (!signals)
+		return note_missing(s, SANDBOX_SCOPE, d,
+			"signals need Landlock ABI 6",
+			"Linux 6.12 has it; a pid namespace will do");
+	s->enforced |= SANDBOX_SCOPE;
 	return 0;
 }
 
@@ -364,6 +387,9 @@ static int build_filter(struct sandbox *s, struct diag *d)
 		.others = s->enforced & SANDBOX_PIDNS,
 		.caps = p->keep_caps || !(s->enforced & SANDBOX_CAPS),
 		.cores = p->limits.cores,
+		.uncut = s->enforced & SANDBOX_LANDLOCK &&
+			 s->abi < PROBE_TRUNCATE_ABI &&
+			 !(p->view && s->enforced & SANDBOX_MOUNTNS),
 		.watch = watch ? watched_kinds(s) : 0,
 		.alone = !(s->enforced & SANDBOX_SECCOMP),
 	};
@@ -435,6 +461,7 @@ int sandbox_compile(
 		need_unix,
 		sandbox_open_ports,
 		need_watch,
+		need_scope,
 		build_filter,
 		need_limits,
 	};

@@ -26,6 +26,9 @@ bool probe_inside(void);
 /* The Landlock ABI; 0 when there is none; *why (may be NULL) is 0, -ENOSYS (not
  * built) or -EOPNOTSUPP (disabled at boot). */
 int probe_landlock_abi(int *why);
+/* The first ABIs in which a domain keeps signals and abstract sockets in, and in
+ * which it knows of truncation. */
+enum { PROBE_SCOPE_ABI = 6, PROBE_TRUNCATE_ABI = 3 };
 
 /* Runs fn(arg), which returns 0 or -errno, in a child that is thrown away.
  * Returns its result; -EINTR when the child died or took more than ten
