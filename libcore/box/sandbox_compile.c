@@ -139,6 +139,11 @@ static unsigned watched_kinds(const struct sandbox *s)
 	const bool view = p->view && s->enforced & SANDBOX_MOUNTNS;
 	unsigned kinds = 0;
 
+	if (p->watch_scope && s->abi < PROBE_SCOPE_ABI &&
+		!((s->enforced & SANDBOX_PIDNS) | (p->without & SANDBOX_SCOPE)))
+		kinds |= WATCH_SCOPE;
+	if (!(p->want & SANDBOX_WATCH))
+		return kinds;
 	if (p->watch_names || !p->watch_meta || p->limits.procs)
 		kinds |= WATCH_EXEC;
 	if (p->watch_files)
@@ -150,9 +155,6 @@ static unsigned watched_kinds(const struct sandbox *s)
 	/* Where numbers of processes mean something else nobody is meant. */
 	if (p->watch_signals && !(s->enforced & SANDBOX_PIDNS))
 		kinds |= WATCH_SIGNALS;
-	if (p->watch_scope && s->abi < PROBE_SCOPE_ABI &&
-		!(s->enforced & SANDBOX_PIDNS))
-		kinds |= WATCH_SCOPE;
 	if (p->watch_meta && !view && s->enforced & SANDBOX_LANDLOCK)
 		kinds |= WATCH_METADATA;
 	return kinds;
@@ -161,22 +163,26 @@ static unsigned watched_kinds(const struct sandbox *s)
 static int need_watch(struct sandbox *s, struct diag *d)
 {
 	const bool built = IS_ENABLED(CONFIG_SANDBOX_UNOTIFY);
+	const unsigned part = s->plan->want & SANDBOX_WATCH ? SANDBOX_WATCH :
+							      SANDBOX_SCOPE;
 	int err;
 
-	if (!(s->plan->want & SANDBOX_WATCH) || !watched_kinds(s))
+	if (!watched_kinds(s))
 		return 0;
 	if (s->nested)
-		return note_missing(s, SANDBOX_WATCH, d,
+		return note_missing(s, part, d,
 			"this is inside of a guarded tree, which has a watch",
-			"the outer watch sees these commands already");
+			part == SANDBOX_SCOPE ?
+				"--best-effort=scope goes without" :
+				"the outer watch sees these commands already");
 	if (!(s->enforced & SANDBOX_SECCOMP) && !s->plan->watch_alone)
-		return note_missing(s, SANDBOX_WATCH, d,
+		return note_missing(s, part, d,
 			"the watch needs seccomp",
 			"leave seccomp on");
 	err = watch_prepare(&s->watch);
 	if (err < 0)
 		return err == -ENOTSUP ?
-			       note_missing(s, SANDBOX_WATCH, d,
+			       note_missing(s, part, d,
 				       built ? "no seccomp user notification" :
 					       "this wardbox was built without "
 					       "SANDBOX_UNOTIFY",
@@ -187,9 +193,10 @@ static int need_watch(struct sandbox *s, struct diag *d)
 	s->watch.kinds = watched_kinds(s);
 	s->watch.port = s->plan->watch_port;
 	if ((s->plan->watch_names ||
-		    s->watch.kinds & (WATCH_METADATA | WATCH_WRITES)) &&
+		    s->watch.kinds &
+			    (WATCH_METADATA | WATCH_WRITES | WATCH_SCOPE)) &&
 		access("/proc/self/fd", F_OK) < 0)
-		return note_missing(s, SANDBOX_WATCH, d,
+		return note_missing(s, part, d,
 			"no /proc to look into",
 			"mount /proc");
 	s->watch.idle = s->plan->limits.brief;

@@ -266,7 +266,7 @@ static size_t leaf_bits(struct prog *p, unsigned n, uint32_t bits, bool allowed,
 static size_t leaf_open(struct prog *p, unsigned n)
 {
 	enum { MODE = O_WRONLY | O_RDWR };
-	size_t no = op_err(p, EPERM), at = op_ret(p, SC_ALLOW);
+	size_t no = op_err(p, EACCES), at = op_ret(p, SC_ALLOW);
 
 	if (p->spec->watch & WATCH_FILES)
 		at = op_ret(p, SC_NOTIFY);
@@ -354,6 +354,8 @@ static size_t new_leaf(struct prog *p, enum seccomp_act act)
 		return op_ret(p, SC_ALLOW);
 	case SECCOMP_ACT_EPERM:
 		return op_err(p, EPERM);
+	case SECCOMP_ACT_EACCES:
+		return op_err(p, EACCES);
 	case SECCOMP_ACT_ENOSYS:
 		return op_err(p, ENOSYS);
 	case SECCOMP_ACT_NOTIFY:

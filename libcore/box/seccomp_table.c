@@ -173,8 +173,8 @@ static const struct row metadata[] = {
 /* Landlock took no notice of truncation before ABI 3: what may be read could be
  * emptied. Truncation by a descriptor needs one that writes. */
 static const struct row cuts[] = {
-	{__NR_truncate, SECCOMP_ACT_EPERM},
-	{__NR_truncate64, SECCOMP_ACT_EPERM},
+	{__NR_truncate, SECCOMP_ACT_EACCES},
+	{__NR_truncate64, SECCOMP_ACT_EACCES},
 };
 
 /* An open for reading alone is not watched. The flags of openat2 are in memory,

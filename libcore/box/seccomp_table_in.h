@@ -12,6 +12,7 @@
 enum seccomp_act {
 	SECCOMP_ACT_ALLOW,
 	SECCOMP_ACT_EPERM,
+	SECCOMP_ACT_EACCES, /* as Landlock would */
 	SECCOMP_ACT_ENOSYS,
 	SECCOMP_ACT_NOTIFY,
 	SECCOMP_ACT_EXEC, /* NOTIFY, except for the exec that knows the pass */

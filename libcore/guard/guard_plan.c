@@ -13,7 +13,6 @@
 #include "base/path.h"
 #include "base/str.h"
 #include "sys/ns.h"
-#include "sys/probe.h"
 #include "sys/pty.h"
 
 /* Files that programs need in order to start and to learn where they run. None
@@ -397,9 +396,7 @@ int guard_box_plan(struct guard_box *b, const struct guard *g, struct diag *d)
 	b->plan.watch_meta = g->terms.grants.confine && !b->brief;
 	b->plan.watch_signals = g->terms.grants.confine && guard_signals(g);
 	b->plan.watch_scope = g->terms.grants.confine;
-	if (b->plan.watch_names || b->plan.watch_meta || b->plan.watch_signals ||
-		(b->plan.watch_scope &&
-			probe_landlock_abi(NULL) < PROBE_SCOPE_ABI))
+	if (b->plan.watch_names || b->plan.watch_meta || b->plan.watch_signals)
 		b->plan.want |= SANDBOX_WATCH;
 	if (!g->terms.grants.confine) {
 		plan_nothing(&b->plan);
