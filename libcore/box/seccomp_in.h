@@ -34,9 +34,9 @@ struct seccomp_spec {
 	 * kernel does not read, are the halves of this, the lower first, does
 	 * not go to the listener; 0: all do. */
 	uint64_t pass;
-	bool uncut; /* no file is truncated but by a descriptor that writes */
 	bool cores; /* the limit on core dumps may be changed */
 	bool alone; /* denies nothing and only watches */
+	bool uncut; /* no file is truncated but by a descriptor that writes */
 };
 
 enum { SECCOMP_INSNS_MAX = 256 };
