@@ -62,7 +62,8 @@ static int need_files(struct sandbox *s, struct diag *d)
 				  why == -EOPNOTSUPP ?
 					  "boot with landlock in lsm=" :
 					  "Linux 5.13 with "
-					  "CONFIG_SECURITY_LANDLOCK has it")) <
+					  "CONFIG_SECURITY_LANDLOCK has it; a "
+					  "container may forbid it")) <
 			 0)
 			return err;
 	}

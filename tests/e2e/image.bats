@@ -112,7 +112,7 @@ image() {
 @test "packages of npm and pip from files, for the whole image" {
 	local say="import setuptools; setuptools.setup(name='imagepy', version='1', py_modules=['imagepy'])"
 	if ! command -v npm >/dev/null; then skip "no npm"; fi
-	need /usr/bin/python3 -c 'import pip, setuptools'
+	need /usr/bin/python3 -c 'import setuptools, pip'
 	run image /opt/guard/wardbox sh -c 'mkdir -p /src/n /src/p
 		echo "{\"name\":\"imagejs\",\"version\":\"1.0.0\",\"bin\":\"cli.js\"}" >/src/n/package.json
 		printf "#!/usr/bin/env node\nconsole.log(1 + 1)\n" >/src/n/cli.js
