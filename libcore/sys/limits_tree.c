@@ -383,20 +383,6 @@ unsigned limits_user_tasks(void)
 	return tasks;
 }
 
-/* The number of seccomp filters in force, by the text of PID/status; before Linux
- * 5.9 1 for any. */
-static uint64_t filter_count(struct buf *text)
-{
-	size_t n;
-	const char *status = text->len ? buf_str(text) : "";
-	const char *v = proc_value(status, "Seccomp_filters:", &n);
-
-	if (v)
-		return proc_number(v);
-	v = proc_value(status, "Seccomp:", &n);
-	return v && *v == '2';
-}
-
 /* Reads all facts of one process; false when it has ended. A container may have
  * put outer filters around everything, this process too. */
 static bool describe_process(uint32_t pid, uint64_t outer,
@@ -413,7 +399,7 @@ static bool describe_process(uint32_t pid, uint64_t outer,
 	p->since = boot + stat_field(text->data, 22) * tick_ns();
 	BUF_PRINT(path, "/proc/%u", pid);
 	p->memory = memory_of(path, text);
-	p->guarded = filter_count(text) > outer;
+	p->guarded = text->len && proc_filters(buf_str(text)) > outer;
 	return true;
 }
 
@@ -424,7 +410,7 @@ int limits_descendants(pid_t root, limits_each *each, void *ctx)
 	unsigned tasks = 0;
 	const uint64_t outer = read_proc(&text, "/proc/self/status")
 		? 0
-		: filter_count(&text);
+		: proc_filters(buf_str(&text));
 	int err = add_children(&pids, (uint32_t)root, &tasks, NULL, &text);
 
 	for (size_t i = 0; err == 0 && i < pids.len / sizeof(uint32_t); i++) {

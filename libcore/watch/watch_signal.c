@@ -2,10 +2,11 @@
  * SPDX-License-Identifier: MIT
  *
  * From ABI 6 on Landlock keeps signals inside of the tree. Before (WATCH_SCOPE)
- * each call that sends one is shown, and is done here: a descriptor of the process
- * is opened, the process is looked at, and the signal goes by the descriptor, so
- * that it cannot reach another process that got the number meanwhile. A process is the
- * tree's if it descends from this process and has more filters than this process.
+ * each call that sends one is shown, and is done here: a descriptor of the
+ * process is opened, the process is looked at, and the signal goes by the
+ * descriptor, so that it cannot reach another process that got the number
+ * meanwhile. A process is the tree's if it descends from this process and has
+ * more filters than this process.
  */
 #include "watch/watch_in.h"
 
@@ -79,7 +80,7 @@ static int facts_read(pid_t pid, struct facts *f)
 		.real = number_at(s, "Uid:", 0),
 		.effective = number_at(s, "Uid:", 1),
 		.saved = number_at(s, "Uid:", 2),
-		.filters = number_at(s, "Seccomp_filters:", 0),
+		.filters = proc_filters(s),
 	};
 	/* Sixteen hexadecimal digits; the capability is in the last but one. */
 	caps = proc_value(s, "CapEff:", &n);
@@ -126,7 +127,9 @@ static int send_one(const struct sending *s, pid_t pid, pid_t thread)
 	if (!is_ours(s, &f) || !has_right(s, &f))
 		return -EPERM;
 	if (thread)
-		return syscall(__NR_tgkill, pid, thread, s->sig) < 0 ? -errno : 0;
+		return syscall(__NR_tgkill, pid, thread, s->sig) < 0
+			? -errno
+			: 0;
 	return syscall(NR_PIDFD_SEND_SIGNAL, fd, s->sig,
 		       s->informed ? s->info : NULL, 0) < 0
 		? -errno
@@ -218,18 +221,24 @@ static int hold(struct sending *s, const struct sc_notif *n)
 {
 	const uint64_t *args = n->data.args;
 	pid_t to = (pid_t)args[0];
+	struct facts own;
 	int err = 0;
 
 	if (to == (n->data.nr == __NR_tkill ? (pid_t)n->pid
 					    : s->caller.process) &&
 		n->data.nr != NR_PIDFD_SEND_SIGNAL)
 		return 0;
+	if (facts_read(getpid(), &own))
+		return -EPERM;
+	s->filters = own.filters;
 	s->sig = (int)args[1];
 	switch (n->data.nr) {
 	case __NR_kill:
-		if (to == 0)
-			to = -getpgid(s->caller.process);
-		err = to == -1 ? send_many(s, 0) : send_to(s, to);
+		if (to == -1)
+			err = send_many(s, 0);
+		else
+			err = send_to(s,
+				to ? to : -getpgid(s->caller.process));
 		break;
 	case NR_PIDFD_SEND_SIGNAL:
 		to = args[3] ? 0 : pid_of_fd((pid_t)n->pid, to);
@@ -254,13 +263,10 @@ static int hold(struct sending *s, const struct sc_notif *n)
 int watch_send(struct watch *w, const struct sc_notif *n)
 {
 	struct sending s = {.w = w};
-	struct facts self;
 	pid_t to = (pid_t)n->data.args[0];
 
-	if (facts_read((pid_t)n->pid, &s.caller) || watch_still(w, n) ||
-		facts_read(getpid(), &self))
+	if (facts_read((pid_t)n->pid, &s.caller) || watch_still(w, n))
 		return -ESRCH;
-	s.filters = self.filters;
 	if (w->kinds & WATCH_SCOPE)
 		return hold(&s, n);
 	/* To itself, to its own group and to all that it may reach the process
