@@ -73,10 +73,12 @@ static const struct {
 		"a container may forbid it"},
 	{PROBE_SCOPE_UNIX, true, SANDBOX_SCOPE,
 		"scope: sockets\0no abstract sockets of others\0"
-		"Linux 6.12 (Landlock ABI 6)"},
+		"Linux 6.12 (Landlock ABI 6) has it; before, an own network, or "
+		"no local sockets"},
 	{PROBE_SCOPE_SIGNAL, true, SANDBOX_SCOPE,
 		"scope: signals\0no signals to others\0"
-		"Linux 6.12 (Landlock ABI 6)"},
+		"Linux 6.12 (Landlock ABI 6) has it; before, the watch sends "
+		"each signal"},
 	{PROBE_USERNS, false, 0,
 		"user namespace\0the others without root\0"
 		"sysctl kernel.unprivileged_userns_clone=1, or "
@@ -110,12 +112,17 @@ static const struct {
 		"mount devpts on /dev/pts"},
 };
 
-/* Does the policy in force run commands without this part, because the kernel
- * does not know it? A part that is known and refused stops a command. */
-static bool can_go_without(int err, unsigned part, const struct doctor_needs *n)
+static bool is_unknown(int err)
 {
-	return !n->confined || (part & n->relax &&
-		(err == -ERANGE || err == -ENOSYS || err == -EOPNOTSUPP));
+	return err == -ERANGE || err == -ENOSYS || err == -EOPNOTSUPP;
+}
+
+/* The parts that a command can go without where the kernel does not know them:
+ * what the policy relaxes, and scope, for which there is another way. A part that
+ * is known and refused stops a command. */
+static unsigned spared_parts(const struct doctor_needs *n)
+{
+	return n->relax | SANDBOX_SCOPE;
 }
 
 static void find_one(struct finding *f, size_t i, const struct doctor_needs *n)
@@ -131,7 +138,8 @@ static void find_one(struct finding *f, size_t i, const struct doctor_needs *n)
 		.call = call,
 		.err = err,
 	};
-	f->needed = tries[i].needed && !can_go_without(f->err, part, n);
+	f->needed = tries[i].needed && n->confined &&
+		!(is_unknown(err) && part & spared_parts(n));
 	if (part == SANDBOX_LANDLOCK) {
 		int abi = probe_landlock_abi(NULL);
 
@@ -141,12 +149,10 @@ static void find_one(struct finding *f, size_t i, const struct doctor_needs *n)
 				"");
 	}
 	/* Only what the kernel lacks can be gone without. */
-	if (f->err == -ERANGE || f->err == -ENOSYS || f->err == -EOPNOTSUPP)
-		if (part && !(part & n->relax))
-			BUF_PRINT(f->note,
-				"a line 'relax %s' in " POLICY_SYSTEM
-				" goes without",
-				sandbox_part_name(part));
+	if (is_unknown(err) && part && !(part & spared_parts(n)))
+		BUF_PRINT(f->note,
+			"a line 'relax %s' in " POLICY_SYSTEM " goes without",
+			sandbox_part_name(part));
 }
 
 /* All of it together, as guarded commands use it. */

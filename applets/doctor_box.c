@@ -81,6 +81,7 @@ static int run_boxed(const struct doctor_needs *needs, const char *exe,
 
 	plan.want = SANDBOX_WATCH;
 	plan.watch_names = true;
+	plan.watch_scope = true;
 	plan.own_exec = way == UNSEEN;
 	plan.relax = needs->relax;
 	plan.limits = (struct limits_spec){

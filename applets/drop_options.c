@@ -399,6 +399,7 @@ int drop_options(struct drop *o, int argc, char **argv)
 	o->plan.keep_fds = o->keep_fds;
 	o->plan.watch_files = o->explain_denials || o->learn;
 	o->plan.watch_names = o->plan.watch_files || o->watch_exec;
+	o->plan.watch_scope = true;
 	o->plan.log = o->explain_denials && geteuid() == 0;
 	o->open_fs |= !!o->learn;
 	o->granted |= o->preset || o->learn;

@@ -359,7 +359,9 @@ int policy_explain(void *into, int argc, char **argv)
 	} else {
 		buf_addf(&out, "profile %s, root ",
 			policy_profile_name(h->profile));
-		cli_escape_str(&out, h->root);
+		cli_escape_str(&out, h->no_project
+				? "none: this is no project"
+				: h->root);
 		buf_addc(&out, '\n');
 	}
 	/* The answer is what it is to those who do not ask for each. */

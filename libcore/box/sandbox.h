@@ -102,6 +102,8 @@ struct sandbox_plan {
 	bool watch_files; /* WATCH: also show the use of files */
 	bool watch_writes; /* WATCH: show changes of files before they happen */
 	bool watch_signals; /* WATCH: show signals to other processes */
+	bool watch_scope; /* where Landlock keeps no signal in, the watch does,
+			   * wanted or not */
 	bool watch_meta; /* WATCH: metadata may be changed only where writing is
 			  * allowed; for plans without a view of mounts, which
 			  * would see to it */

@@ -62,18 +62,13 @@ static int need_files(struct sandbox *s, struct diag *d)
 				  why == -EOPNOTSUPP ?
 					  "boot with landlock in lsm=" :
 					  "Linux 5.13 with "
-					  "CONFIG_SECURITY_LANDLOCK has it")) <
+					  "CONFIG_SECURITY_LANDLOCK has it; a "
+					  "container may forbid it")) <
 			 0)
 			return err;
 	}
-	if (s->plan->without & SANDBOX_SCOPE)
-		return 0;
-	if (s->abi < 6)
-		return note_missing(s, SANDBOX_SCOPE, d,
-			"signals and abstract sockets need Landlock ABI 6",
-			"Linux 6.12 has it; or --unshare-pid and "
-			"--best-effort=scope");
-	s->enforced |= SANDBOX_SCOPE;
+	if (!(s->plan->without & SANDBOX_SCOPE) && s->abi >= PROBE_SCOPE_ABI)
+		s->enforced |= SANDBOX_SCOPE;
 	return 0;
 }
 
@@ -145,6 +140,11 @@ static unsigned watched_kinds(const struct sandbox *s)
 	const bool view = p->view && s->enforced & SANDBOX_MOUNTNS;
 	unsigned kinds = 0;
 
+	if (p->watch_scope && s->abi < PROBE_SCOPE_ABI &&
+		!((s->enforced & SANDBOX_PIDNS) | (p->without & SANDBOX_SCOPE)))
+		kinds |= WATCH_SCOPE;
+	if (!(p->want & SANDBOX_WATCH))
+		return kinds;
 	if (p->watch_names || !p->watch_meta || p->limits.procs)
 		kinds |= WATCH_EXEC;
 	if (p->watch_files)
@@ -164,22 +164,26 @@ static unsigned watched_kinds(const struct sandbox *s)
 static int need_watch(struct sandbox *s, struct diag *d)
 {
 	const bool built = IS_ENABLED(CONFIG_SANDBOX_UNOTIFY);
+	const unsigned part = s->plan->want & SANDBOX_WATCH ? SANDBOX_WATCH :
+							      SANDBOX_SCOPE;
 	int err;
 
-	if (!(s->plan->want & SANDBOX_WATCH) || !watched_kinds(s))
+	if (!watched_kinds(s))
 		return 0;
 	if (s->nested)
-		return note_missing(s, SANDBOX_WATCH, d,
+		return note_missing(s, part, d,
 			"this is inside of a guarded tree, which has a watch",
-			"the outer watch sees these commands already");
+			part == SANDBOX_SCOPE ?
+				"--best-effort=scope goes without" :
+				"the outer watch sees these commands already");
 	if (!(s->enforced & SANDBOX_SECCOMP) && !s->plan->watch_alone)
-		return note_missing(s, SANDBOX_WATCH, d,
+		return note_missing(s, part, d,
 			"the watch needs seccomp",
 			"leave seccomp on");
 	err = watch_prepare(&s->watch);
 	if (err < 0)
 		return err == -ENOTSUP ?
-			       note_missing(s, SANDBOX_WATCH, d,
+			       note_missing(s, part, d,
 				       built ? "no seccomp user notification" :
 					       "this wardbox was built without "
 					       "SANDBOX_UNOTIFY",
@@ -190,9 +194,10 @@ static int need_watch(struct sandbox *s, struct diag *d)
 	s->watch.kinds = watched_kinds(s);
 	s->watch.port = s->plan->watch_port;
 	if ((s->plan->watch_names ||
-		    s->watch.kinds & (WATCH_METADATA | WATCH_WRITES)) &&
+		    s->watch.kinds &
+			    (WATCH_METADATA | WATCH_WRITES | WATCH_SCOPE)) &&
 		access("/proc/self/fd", F_OK) < 0)
-		return note_missing(s, SANDBOX_WATCH, d,
+		return note_missing(s, part, d,
 			"no /proc to look into",
 			"mount /proc");
 	s->watch.idle = s->plan->limits.brief;
@@ -205,6 +210,32 @@ static int need_watch(struct sandbox *s, struct diag *d)
 	 * process. */
 	s->watch.spare = !!(s->enforced & SANDBOX_PIDNS);
 	s->enforced |= SANDBOX_WATCH;
+	return 0;
+}
+
+/* Without Landlock's scope, an abstract socket of others has no name in a network
+ * namespace or where there is no socket at all; a process of others gets no
+ * signal in a pid namespace or by the watch. */
+static int need_scope(struct sandbox *s, struct diag *d)
+{
+	const bool sockets = s->enforced & SANDBOX_NETNS ||
+		(s->enforced & SANDBOX_SECCOMP && !s->unix_free &&
+			!s->plan->unix_all && s->enforced & SANDBOX_UNIXPATH);
+	const bool signals = s->enforced & SANDBOX_PIDNS ||
+		(s->enforced & SANDBOX_WATCH && s->watch.kinds & WATCH_SCOPE);
+
+	if ((s->enforced | s->plan->without) & SANDBOX_SCOPE)
+		return 0;
+	if (!sockets)
+		return note_missing(s, SANDBOX_SCOPE, d,
+			"abstract sockets need Landlock ABI 6",
+			"Linux 6.12 has it; a network namespace or no "
+			"local sockets will do");
+	if (!signals)
+		return note_missing(s, SANDBOX_SCOPE, d,
+			"signals need Landlock ABI 6",
+			"Linux 6.12 has it; a pid namespace will do");
+	s->enforced |= SANDBOX_SCOPE;
 	return 0;
 }
 
@@ -364,6 +395,9 @@ static int build_filter(struct sandbox *s, struct diag *d)
 		.others = s->enforced & SANDBOX_PIDNS,
 		.caps = p->keep_caps || !(s->enforced & SANDBOX_CAPS),
 		.cores = p->limits.cores,
+		.uncut = s->enforced & SANDBOX_LANDLOCK &&
+			 s->abi < PROBE_TRUNCATE_ABI &&
+			 !(p->view && s->enforced & SANDBOX_MOUNTNS),
 		.watch = watch ? watched_kinds(s) : 0,
 		.alone = !(s->enforced & SANDBOX_SECCOMP),
 	};
@@ -435,6 +469,7 @@ int sandbox_compile(
 		need_unix,
 		sandbox_open_ports,
 		need_watch,
+		need_scope,
 		build_filter,
 		need_limits,
 	};

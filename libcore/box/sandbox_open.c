@@ -17,6 +17,7 @@
 #include "base/path.h"
 #include "base/str.h"
 #include "base/uapi/linux.h"
+#include "sys/probe.h"
 
 /* Is the path in /proc/self, which is another directory in every child? */
 static bool is_own_proc(const char *path)
@@ -136,6 +137,21 @@ static int open_source(const struct sandbox_grant *g, char **path, struct stat *
 	return fd;
 }
 
+/* Before ABI 5 whoever has opened a device gives it commands (ioctl), though it was
+ * opened to read. */
+static int takes_commands(const struct sandbox *s, const struct sandbox_grant *g,
+	const struct stat *st, struct diag *d)
+{
+	if (!(S_ISCHR(st->st_mode) || S_ISBLK(st->st_mode)) ||
+		g->access & (SANDBOX_WRITE | SANDBOX_HIDE) ||
+		s->abi >= PROBE_IOCTL_ABI ||
+		!(s->enforced & ~s->plan->relax & SANDBOX_LANDLOCK))
+		return 0;
+	return diag_fail(d, -ENOTSUP,
+		"landlock: a device that can only be read (%s) needs "
+		"Landlock ABI 5\036Linux 6.10 has it", g->path);
+}
+
 /* Opens the file of a grant and adds its rule. 1 when it was added, 0 when it
  * is optional and missing. */
 static int open_grant(struct sandbox *s, size_t i, struct diag *d)
@@ -165,6 +181,9 @@ static int open_grant(struct sandbox *s, size_t i, struct diag *d)
 				     "paths");
 		return err;
 	}
+	err = takes_commands(s, g, &st, d);
+	if (err < 0)
+		return err;
 	*r = (struct sandbox_rule){
 		.path = path,
 		.dev = st.st_dev,

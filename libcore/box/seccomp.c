@@ -154,6 +154,10 @@ static size_t leaf_ioctl(struct prog *p, bool metadata)
 	 * the same type and another size. */
 	at = op_eq(p, SECCOMP_BTRFS_VOL, no, at);
 	at = op_then(p, BPF1_AND, ~0xffU, at);
+	if (p->spec->watch & WATCH_SCOPE) {
+		at = op_eq(p, SECCOMP_FIOSETOWN, no, at);
+		at = op_eq(p, SECCOMP_SIOCSPGRP, no, at);
+	}
 	at = op_eq(p, SECCOMP_TIOCSTI, no, at);
 	at = op_eq(p, SECCOMP_TIOCLINUX, no, at);
 	at = op_eq(p, SECCOMP_TIOCSETD, no, at);
@@ -257,13 +261,26 @@ static size_t leaf_bits(struct prog *p, unsigned n, uint32_t bits, bool allowed,
 		allowed ? op_any(p, bits, yes, no) : op_any(p, bits, no, yes));
 }
 
-/* An open that writes, makes or truncates a file is shown. */
+/* An open that writes, makes or truncates a file is shown; where nothing is cut, an
+ * open that truncates has to write. */
 static size_t leaf_open(struct prog *p, unsigned n)
 {
-	size_t ask = op_ret(p, SC_NOTIFY), yes = op_ret(p, SC_ALLOW);
+	enum { MODE = O_WRONLY | O_RDWR };
+	size_t no = op_err(p, EACCES), at = op_ret(p, SC_ALLOW);
 
-	return load_arg(p, n, false,
-		op_any(p, O_WRONLY | O_RDWR | O_CREAT | O_TRUNC, ask, yes));
+	if (p->spec->watch & WATCH_FILES)
+		at = op_ret(p, SC_NOTIFY);
+	else if (p->spec->watch & WATCH_WRITES)
+		at = op_any(p, MODE | O_CREAT | O_TRUNC,
+			op_ret(p, SC_NOTIFY), at);
+	if (p->spec->uncut) {
+		/* Both modes at once stand for neither. */
+		at = load_arg(p, n, false, at);
+		at = op_eq(p, MODE | O_TRUNC, no, at);
+		at = op_eq(p, O_TRUNC, no, at);
+		at = op_then(p, BPF1_AND, MODE | O_TRUNC, at);
+	}
+	return load_arg(p, n, false, at);
 }
 
 /* The pass is a secret of the process that executes the command. It stands in
@@ -309,7 +326,8 @@ static size_t leaf_prctl(struct prog *p)
 }
 
 /* No lease on a file, because others would wait up to a minute to open it, even
- * a program that everybody uses. */
+ * a program that everybody uses. Where the watch holds signals, the kernel sends
+ * none for a descriptor to a process that was named for it. */
 static size_t leaf_fcntl(struct prog *p)
 {
 	size_t no = op_err(p, EPERM), yes = op_ret(p, SC_ALLOW);
@@ -317,6 +335,10 @@ static size_t leaf_fcntl(struct prog *p)
 
 	/* The two differ in one bit. */
 	at = op_then(p, BPF1_AND, ~0x10U, at);
+	if (p->spec->watch & WATCH_SCOPE) {
+		at = op_eq(p, SECCOMP_SETOWN, no, at);
+		at = op_eq(p, SECCOMP_SETOWN_EX, no, at);
+	}
 	return load_arg(p, 1, false, at);
 }
 
@@ -332,6 +354,8 @@ static size_t new_leaf(struct prog *p, enum seccomp_act act)
 		return op_ret(p, SC_ALLOW);
 	case SECCOMP_ACT_EPERM:
 		return op_err(p, EPERM);
+	case SECCOMP_ACT_EACCES:
+		return op_err(p, EACCES);
 	case SECCOMP_ACT_ENOSYS:
 		return op_err(p, ENOSYS);
 	case SECCOMP_ACT_NOTIFY:

@@ -36,6 +36,7 @@ struct seccomp_spec {
 	uint64_t pass;
 	bool cores; /* the limit on core dumps may be changed */
 	bool alone; /* denies nothing and only watches */
+	bool uncut; /* no file is truncated but by a descriptor that writes */
 };
 
 enum { SECCOMP_INSNS_MAX = 256 };

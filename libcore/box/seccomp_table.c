@@ -170,6 +170,13 @@ static const struct row metadata[] = {
 	{__NR_ioctl, SECCOMP_ACT_IOCTL_META},
 };
 
+/* Landlock took no notice of truncation before ABI 3: what may be read could be
+ * emptied. Truncation by a descriptor needs one that writes. */
+static const struct row cuts[] = {
+	{__NR_truncate, SECCOMP_ACT_EACCES},
+	{__NR_truncate64, SECCOMP_ACT_EACCES},
+};
+
 /* An open for reading alone is not watched. The flags of openat2 are in memory,
  * and C libraries do without that call. */
 static const struct row opens[] = {
@@ -205,13 +212,10 @@ static void deny_rows(const struct seccomp_spec *spec, uint8_t *act)
 		apply_rows(act, memfd, ARRAY_SIZE(memfd));
 }
 
-void seccomp_table(const struct seccomp_spec *spec, uint8_t *act)
+static void watch_rows(const struct seccomp_spec *spec, uint8_t *act)
 {
 	int16_t watched[WATCH_CALLS_MAX];
 
-	memset(act, SECCOMP_ACT_ALLOW, SECCOMP_NR_MAX + 1);
-	if (!spec->alone)
-		deny_rows(spec, act);
 	if (spec->watch & (WATCH_METADATA | WATCH_WRITES))
 		apply_rows(act, metadata, ARRAY_SIZE(metadata));
 	if (!IS_ENABLED(CONFIG_SANDBOX_UNOTIFY))
@@ -220,7 +224,18 @@ void seccomp_table(const struct seccomp_spec *spec, uint8_t *act)
 		act[watched[i]] = watched[i] == __NR_execve ?
 					  SECCOMP_ACT_EXEC :
 					  SECCOMP_ACT_NOTIFY;
-	if (!(spec->watch & WATCH_WRITES) || spec->watch & WATCH_FILES)
-		return;
-	apply_rows(act, opens, ARRAY_SIZE(opens));
+	if (spec->watch & WATCH_WRITES && !(spec->watch & WATCH_FILES))
+		apply_rows(act, opens, ARRAY_SIZE(opens));
+}
+
+void seccomp_table(const struct seccomp_spec *spec, uint8_t *act)
+{
+	memset(act, SECCOMP_ACT_ALLOW, SECCOMP_NR_MAX + 1);
+	if (!spec->alone)
+		deny_rows(spec, act);
+	watch_rows(spec, act);
+	if (spec->uncut && !spec->alone) {
+		apply_rows(act, opens, ARRAY_SIZE(opens));
+		apply_rows(act, cuts, ARRAY_SIZE(cuts));
+	}
 }

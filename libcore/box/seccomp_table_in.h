@@ -12,6 +12,7 @@
 enum seccomp_act {
 	SECCOMP_ACT_ALLOW,
 	SECCOMP_ACT_EPERM,
+	SECCOMP_ACT_EACCES, /* as Landlock would */
 	SECCOMP_ACT_ENOSYS,
 	SECCOMP_ACT_NOTIFY,
 	SECCOMP_ACT_EXEC, /* NOTIFY, except for the exec that knows the pass */
@@ -45,6 +46,10 @@ enum {
 	SECCOMP_TIOCSTI = 0x5412,
 	SECCOMP_TIOCSETD = 0x5423,
 	SECCOMP_TIOCLINUX = 0x541c,
+	SECCOMP_FIOSETOWN = 0x8901,
+	SECCOMP_SIOCSPGRP = 0x8902,
+	SECCOMP_SETOWN = 8,
+	SECCOMP_SETOWN_EX = 15,
 	SECCOMP_SETLEASE = 0x400, /* F_SETDELEG: 0x410 */
 	SECCOMP_BTRFS_VOL = 0x50009400, /* any ioctl with the name of a
 					 * volume */

@@ -395,6 +395,7 @@ int guard_box_plan(struct guard_box *b, const struct guard *g, struct diag *d)
 	/* The shell's own commands change only the contents of files. */
 	b->plan.watch_meta = g->terms.grants.confine && !b->brief;
 	b->plan.watch_signals = g->terms.grants.confine && guard_signals(g);
+	b->plan.watch_scope = g->terms.grants.confine;
 	if (b->plan.watch_names || b->plan.watch_meta || b->plan.watch_signals)
 		b->plan.want |= SANDBOX_WATCH;
 	if (!g->terms.grants.confine) {

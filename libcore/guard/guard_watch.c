@@ -95,8 +95,8 @@ static int deny_unseen(struct guard *g, const struct watch_event *ev)
 	return deny_for(g, ev, "program",
 		"a process that became another user, or that hides its memory,"
 		" starts a program that the guard cannot see",
-		"start it as the user who the command runs as; of apt,"
-		" '-o APT::Sandbox::User=root'; or give the guard CAP_SYS_PTRACE");
+		"start it as the command's user (apt: '-o APT::Sandbox::User=root')"
+		" or give CAP_SYS_PTRACE; 'wardbox doctor' tells more");
 }
 
 /* Denies programs below a line that starts none by the reader's word: its box

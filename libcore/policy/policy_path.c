@@ -350,6 +350,18 @@ static bool is_copied(struct judge *j, const char *path)
 	return false;
 }
 
+static void judge_secret(struct judge_cmd *k, const struct arg *a,
+	const char *path)
+{
+	struct judge *j = k->j;
+
+	if (judge_raise(k, POLICY_DENY, "secret", "%s is a place for secrets",
+		    judge_show(j, a->s)))
+		judge_alternative(k, judge_print(j,
+			"root shows it: 'path r %s' in " POLICY_SYSTEM,
+			judge_show(j, path)));
+}
+
 static void path_from(struct judge_cmd *k, const struct arg *a, const char *cwd,
 	enum path_use use)
 {
@@ -363,8 +375,7 @@ static void path_from(struct judge_cmd *k, const struct arg *a, const char *cwd,
 		f.want = 0;
 		judge_resolve(j, cwd, a->s, &f);
 		if (!copied && is_hidden(j, f.path))
-			judge_raise(k, POLICY_DENY, "secret",
-				"%s is a place for secrets", judge_show(j, a->s));
+			judge_secret(k, a, f.path);
 		return;
 	}
 	f.want = k->unlinks && use == PATH_WRITE ? FOUND_ENTRY : 0;
@@ -376,8 +387,7 @@ static void path_from(struct judge_cmd *k, const struct arg *a, const char *cwd,
 		judge_raise(k, POLICY_OPEN, "path",
 			"%s: too long or too many links", judge_show(j, a->s));
 	} else if (is_hidden(j, f.path)) {
-		judge_raise(k, POLICY_DENY, "secret", "%s is a place for secrets",
-			judge_show(j, a->s));
+		judge_secret(k, a, f.path);
 	} else if (f.where == FOUND_OUT) {
 		/* A program that starts meets the sandbox. */
 		if (!j->starts && !judge_is_tmp(j, f.path) &&

@@ -175,7 +175,7 @@ struct limits_process {
 	pid_t pid, parent;
 	uint64_t since;  /* start time, wall clock, ns */
 	uint64_t memory; /* bytes that it uses alone */
-	bool guarded;    /* a seccomp filter is in force */
+	bool guarded;    /* more seccomp filters are in force than here */
 };
 /* Called for each descendant of root; a result other than 0 ends the walk and
  * is returned. */

@@ -383,15 +383,14 @@ unsigned limits_user_tasks(void)
 	return tasks;
 }
 
-/* Reads all facts of one process; false when it has ended. */
-static bool describe_process(
-	uint32_t pid, struct limits_process *p, struct buf *text)
+/* Reads all facts of one process; false when it has ended. A container may have
+ * put outer filters around everything, this process too. */
+static bool describe_process(uint32_t pid, uint64_t outer,
+	struct limits_process *p, struct buf *text)
 {
 	const uint64_t boot =
 		clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_BOOTTIME);
-	const char *filters;
 	char path[32];
-	size_t n;
 
 	*p = (struct limits_process){.pid = (pid_t)pid};
 	if (!read_stat(pid, text) || *proc_stat(text->data, 3) == 'Z')
@@ -400,8 +399,7 @@ static bool describe_process(
 	p->since = boot + stat_field(text->data, 22) * tick_ns();
 	BUF_PRINT(path, "/proc/%u", pid);
 	p->memory = memory_of(path, text);
-	filters = text->len ? proc_value(buf_str(text), "Seccomp:", &n) : NULL;
-	p->guarded = filters && *filters == '2';
+	p->guarded = text->len && proc_filters(buf_str(text)) > outer;
 	return true;
 }
 
@@ -410,6 +408,9 @@ int limits_descendants(pid_t root, limits_each *each, void *ctx)
 	autobuf struct buf pids = BUF_INIT(PIDS_MAX * sizeof(uint32_t));
 	autobuf struct buf text = BUF_INIT(1 << 20);
 	unsigned tasks = 0;
+	const uint64_t outer = read_proc(&text, "/proc/self/status")
+		? 0
+		: proc_filters(buf_str(&text));
 	int err = add_children(&pids, (uint32_t)root, &tasks, NULL, &text);
 
 	for (size_t i = 0; err == 0 && i < pids.len / sizeof(uint32_t); i++) {
@@ -417,7 +418,7 @@ int limits_descendants(pid_t root, limits_each *each, void *ctx)
 		struct limits_process p;
 
 		add_children(&pids, pid, &tasks, NULL, &text);
-		if (describe_process(pid, &p, &text))
+		if (describe_process(pid, outer, &p, &text))
 			err = each(ctx, &p);
 	}
 	return err;

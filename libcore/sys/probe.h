@@ -26,6 +26,9 @@ bool probe_inside(void);
 /* The Landlock ABI; 0 when there is none; *why (may be NULL) is 0, -ENOSYS (not
  * built) or -EOPNOTSUPP (disabled at boot). */
 int probe_landlock_abi(int *why);
+/* The first ABIs in which a domain knows of truncation and of a device's commands,
+ * and in which it keeps signals and abstract sockets in. */
+enum { PROBE_TRUNCATE_ABI = 3, PROBE_IOCTL_ABI = 5, PROBE_SCOPE_ABI = 6 };
 
 /* Runs fn(arg), which returns 0 or -errno, in a child that is thrown away.
  * Returns its result; -EINTR when the child died or took more than ten

@@ -63,6 +63,17 @@ const char *proc_value(const char *text, const char *key, size_t *len)
 	return NULL;
 }
 
+uint64_t proc_filters(const char *status)
+{
+	size_t n;
+	const char *v = proc_value(status, "Seccomp_filters:", &n);
+
+	if (v)
+		return proc_number(v);
+	v = proc_value(status, "Seccomp:", &n);
+	return v && *v == '2';
+}
+
 int proc_cgroup(
 	const char *text, const char *controller, char *out, size_t size)
 {

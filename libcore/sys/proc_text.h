@@ -28,6 +28,10 @@ const char *proc_stat(const char *line, unsigned n);
  * there is no such line. */
 const char *proc_value(const char *text, const char *key, size_t *len);
 
+/* The number of seccomp filters in force, by PID/status; before Linux 5.9 1 for
+ * any. */
+uint64_t proc_filters(const char *status);
+
 /* The path for a controller in PID/cgroup ("" is version 2); a line is
  * "NUMBER:CONTROLLER,...:PATH". -ENOENT, -ENAMETOOLONG. */
 int proc_cgroup(

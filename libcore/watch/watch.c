@@ -382,36 +382,6 @@ static bool is_ours(const struct watch *w, const struct watch_call *c)
 		(w->kinds & WATCH_METADATA || !(w->kinds & WATCH_WRITES));
 }
 
-/* The process that one of the caller's descriptors stands for; 0. */
-static pid_t pid_of_fd(pid_t caller, int fd)
-{
-	enum { INFO_MAX = 4096 };
-	autobuf struct buf text = BUF_INIT(INFO_MAX);
-	char path[48];
-	const char *v = NULL;
-	size_t n;
-
-	if (!file_read(AT_FDCWD,
-		    BUF_PRINT(path, "/proc/%d/fdinfo/%d", (int)caller, fd),
-		    &text))
-		v = proc_value(buf_str(&text), "Pid:", &n);
-	return v ? (pid_t)proc_number(v) : 0;
-}
-
-/* To itself, to its own group and to all that it may reach it sends by itself. */
-static int send_signal(struct watch *w, const struct sc_notif *n)
-{
-	const pid_t caller = (pid_t)n->pid;
-	pid_t to = (pid_t)n->data.args[0];
-
-	if (n->data.nr == NR_PIDFD_SEND_SIGNAL)
-		to = n->data.args[2] ? 0 : pid_of_fd(caller, (int)to);
-	if (!w->signal || !to || to == -1 || to == caller ||
-		watch_still(w, n))
-		return 0;
-	return w->signal(w->ctx, to, (int)n->data.args[1]);
-}
-
 /* 0 lets the call go on, WATCH_DONE answers that it was done. */
 static int handle(struct watch *w, const struct watch_call *c,
 	const struct sc_notif *n)
@@ -441,7 +411,8 @@ static int handle(struct watch *w, const struct watch_call *c,
 	case WATCH_FILES:
 		return see_files(w, c, n);
 	case WATCH_SIGNALS:
-		return send_signal(w, n);
+	case WATCH_SCOPE:
+		return watch_send(w, n);
 	case WATCH_WRITES:
 	case WATCH_NET:
 		break;

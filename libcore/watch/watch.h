@@ -52,6 +52,7 @@ enum watch_kind {
 	WATCH_WRITES = 8,   /* what changes files: .before */
 	WATCH_NET = 16,     /* connections: to .port of 127.0.0.1 alone */
 	WATCH_SIGNALS = 32, /* signals to single processes and groups: .signal */
+	WATCH_SCOPE = 64, /* signals: sent here, and inside of the tree alone */
 };
 enum { WATCH_CALLS_MAX = 64 };
 /* The system calls of these kinds on this architecture; returns their

@@ -74,6 +74,10 @@ int watch_writes(struct watch *w, const struct watch_call *c,
  * may write another address after this look. */
 bool watch_goes_to(const struct watch *w, const struct sc_notif *n);
 
+/* A signal that a process sends: WATCH_DONE, it is sent; -errno, it is not; 0, the
+ * kernel sends it. */
+int watch_send(struct watch *w, const struct sc_notif *n);
+
 /* The number in "/proc/self/fd/N" and its like, and the rest behind it; -1 for
  * any other path. */
 int watch_own_fd(pid_t pid, const char *path, const char **rest);

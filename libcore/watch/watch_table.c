@@ -17,6 +17,7 @@ enum { NO = WATCH_NO };
 #define META(nr, how, dir, path, arg, flags)                                   \
 	{nr, WATCH_METADATA, how, dir, path, arg, flags}
 #define SIGNAL(nr) {nr, WATCH_SIGNALS, 0, NO, NO, 0, NO}
+#define SCOPE(nr) {nr, WATCH_SCOPE, 0, NO, NO, 0, NO}
 #define LINK WATCH_NOFOLLOW
 
 const struct watch_call watch_calls[] = {
@@ -67,6 +68,10 @@ const struct watch_call watch_calls[] = {
 	META(__NR_fremovexattr, WATCH_RMXATTR, 0, NO, 1, NO),
 	SIGNAL(__NR_kill),
 	SIGNAL(NR_PIDFD_SEND_SIGNAL),
+	SCOPE(__NR_tkill),
+	SCOPE(__NR_tgkill),
+	SCOPE(__NR_rt_sigqueueinfo),
+	SCOPE(__NR_rt_tgsigqueueinfo),
 };
 
 const struct watch_call *watch_call(int nr)
@@ -82,6 +87,7 @@ const struct watch_call *watch_call(int nr)
 static bool is_of(const struct watch_call *c, unsigned kinds)
 {
 	return c->kind & kinds ||
+		(kinds & WATCH_SCOPE && c->kind == WATCH_SIGNALS) ||
 		(kinds & WATCH_NET && c->kind == WATCH_FILES &&
 			c->how == WATCH_CONNECT) ||
 		(kinds & WATCH_WRITES &&

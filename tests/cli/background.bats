@@ -160,6 +160,20 @@ in_s() { # SESSION LINE
 	[[ $output == *"session s left nothing running"* ]]
 }
 
+@test "where a filter is around the guard, too, a session lists and signals its programs alone" {
+	need "$HELPERS/abi" 5 true
+	# This one traces the calls of Landlock, as of an older one.
+	wb() { in_policy "$POLICY" "$HELPERS/abi" 5 "$WARDBOX" "$@"; }
+	in_s s 'sleep 311 >/dev/null 2>&1 & echo $! >>pids'
+	[ "$(programs s)" = "$(cat pids)" ]
+	sleep 313 >/dev/null 2>&1 &
+	run in_s s "kill -0 $! || kill $! || echo held; kill \$(cat pids) && echo sent"
+	kill $!
+	echo "$output"
+	[[ $output == *held$'\n'sent ]]
+	until_ gone "$(cat pids)"
+}
+
 @test "background=keep does so for single commands, in the session of the place" {
 	POLICY=$KEEP
 	run start_server wb sh -c

@@ -81,6 +81,51 @@ image() {
 	[ "$output" = $'set up\n1\ndaysvc 750\n4755\napp\napp\na\nnobody\ntmp\n1\na pipe' ]
 }
 
+@test "what RUN lines do beside it: searches that remove, globs, owners, links, archives, caches" {
+	# shellcheck disable=SC2016 # expanded by the inner shell
+	run image /opt/guard/wardbox sh -c 'set -eu; \
+		groupadd -r imgapp && useradd -r -g imgapp -d /srv/imgapp -m imgapp; \
+		mkdir -p /var/lib/apt/lists/x /usr/src/day/t /usr/local/lib/day/test /app; \
+		touch /usr/src/day/t/a /usr/local/lib/day/test/b /usr/local/lib/day/c.pyc /app/x.o; \
+		chown -R imgapp:imgapp /srv/imgapp; chmod -R a+rX /usr/local/lib/day; \
+		find /usr/local/lib -depth \( -type d -a -name test -o -name "*.pyc" \) -exec rm -rf "{}" +; \
+		find /usr/local/lib/day -name "*.pyc" -delete; ls -A /usr/local/lib/day; \
+		rm -rf /var/lib/apt/lists/* /app/*.o; cd /usr/src/day && rm -rf *; ls -A /usr/src/day /app; \
+		mkdir -p /tmp/t/bin && echo "echo tool" >/tmp/t/bin/imagetool && chmod +x /tmp/t/bin/imagetool; \
+		tar -C /tmp/t -czf /tmp/t.tgz bin && tar -xzf /tmp/t.tgz -C /usr/local && imagetool; \
+		ln -sf /usr/bin/true /usr/local/bin/imagetrue && imagetrue; \
+		update-alternatives --quiet --install /usr/bin/imagealt imagealt /usr/bin/true 10 && imagealt; \
+		mkdir -p /opt/lib && echo /opt/lib >/etc/ld.so.conf.d/day.conf && ldconfig; \
+		printf "all:\n\t@echo made\n" >/app/Makefile && cd /app && make -s; \
+		rm -rf "$(mktemp -d)"; echo done'
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[ "$output" = $'/app:\n\n/usr/src/day:\ntool\nmade\ndone' ]
+	for line in 'rm -rf /' 'rm -rf /usr' 'rm -rf /etc/*' 'cd /var/lib && rm -rf *' 'rm -r ~'; do
+		run image /opt/guard/wardbox sh -c "$line; ls /usr/bin | head -1"
+		echo "$output"
+		[ "$status" -eq 126 ]
+		[[ $output == *"(rule whole, system policy)"* ]]
+	done
+}
+
+@test "packages of npm and pip from files, for the whole image" {
+	local say="import setuptools; setuptools.setup(name='imagepy', version='1', py_modules=['imagepy'])"
+	if ! command -v npm >/dev/null; then skip "no npm"; fi
+	need /usr/bin/python3 -c 'import setuptools, pip'
+	run image /opt/guard/wardbox sh -c 'mkdir -p /src/n /src/p
+		echo "{\"name\":\"imagejs\",\"version\":\"1.0.0\",\"bin\":\"cli.js\"}" >/src/n/package.json
+		printf "#!/usr/bin/env node\nconsole.log(1 + 1)\n" >/src/n/cli.js
+		npm install -g --no-fund --no-audit /src/n >/dev/null && imagejs
+		echo "x = 3" >/src/p/imagepy.py; echo "'"$say"'" >/src/p/setup.py; cd /src/p
+		/usr/bin/python3 -m pip install -q --no-build-isolation --no-index --no-deps \
+			--root-user-action=ignore --break-system-packages . &&
+			cd / && /usr/bin/python3 -c "import imagepy; print(imagepy.x)"'
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[ "$output" = $'2\n3' ]
+}
+
 @test "the guard's own files, the machine's devices and its kernel are not the image's" {
 	run image /opt/guard/wardbox bash -c '
 		r=rm

@@ -39,16 +39,22 @@ static uint32_t call(long nr, uint64_t a)
 	return call6(nr, a, 0, 0, 0);
 }
 
+/* The kinds of the watch; what an old kernel lacks comes together. */
+static unsigned watched(unsigned bits)
+{
+	return (bits >> 8 & 7) | (bits & 8192 ? WATCH_SCOPE | WATCH_WRITES : 0);
+}
+
 static void every_program_is_sound(void **state)
 {
 	struct seccomp_spec spec;
 
 	(void)state;
-	for (unsigned bits = 0; bits < 1 << 13; bits++) {
+	for (unsigned bits = 0; bits < 1 << 14; bits++) {
 		spec = (struct seccomp_spec){
 			bits & 1, bits & 2, bits & 4, bits & 1024, bits & 8, bits & 16,
-			bits & 32, bits & 64, bits & 128, bits >> 8 & 7,
-			bits, bits & 2048, bits & 4096};
+			bits & 32, bits & 64, bits & 128, watched(bits),
+			bits, bits & 2048, bits & 4096, bits & 8192};
 		build(&spec);
 		assert_in_range(prog_len, spec.alone ? 3 : 20, 255);
 		for (size_t i = 0; i < prog_len; i++) {
@@ -132,11 +138,11 @@ static void numbers_of_one_treatment_end_alike(void **state)
 	uint8_t act[SECCOMP_NR_MAX + 1];
 
 	(void)state;
-	for (unsigned bits = 0; bits < 1 << 13; bits++) {
+	for (unsigned bits = 0; bits < 1 << 14; bits++) {
 		struct seccomp_spec spec = {
 			bits & 1, bits & 2, bits & 4, bits & 1024, bits & 8, bits & 16,
-			bits & 32, bits & 64, bits & 128, bits >> 8 & 7,
-			bits, bits & 2048, bits & 4096};
+			bits & 32, bits & 64, bits & 128, watched(bits),
+			bits, bits & 2048, bits & 4096, bits & 8192};
 		uint32_t first[SECCOMP_ACTS][ARRAY_SIZE(args)];
 		bool seen[SECCOMP_ACTS] = {false};
 
@@ -379,6 +385,48 @@ static void what_changes_files_is_shown_and_what_reads_is_not(void **state)
 	assert_int_equal(call(__NR_unlinkat, 0), SC_ALLOW);
 }
 
+static void what_old_kernels_do_not_hold_is_held(void **state)
+{
+	const struct seccomp_spec specs[] = {{.uncut = true},
+		{.uncut = true, .watch = WATCH_WRITES | WATCH_SCOPE},
+		{.uncut = true, .watch = WATCH_FILES}};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(specs); i++) {
+		build(&specs[i]);
+		assert_int_equal(call(__NR_truncate, 0), SC_ERRNO(EACCES));
+		assert_int_equal(call(__NR_openat2, 0), SC_ERRNO(ENOSYS));
+		for (uint64_t mode = 0; mode < 4; mode++) {
+			const uint32_t got = call6(
+				__NR_openat, 3, 0, mode | O_TRUNC | O_CREAT, 0);
+
+			assert_int_equal(got == SC_ERRNO(EACCES),
+				mode == O_RDONLY || mode == 3);
+			assert_int_not_equal(
+				call6(__NR_openat, 3, 0, mode | O_CREAT, 0),
+				SC_ERRNO(EACCES));
+		}
+		assert_int_equal(call(__NR_ftruncate, 3), SC_ALLOW);
+	}
+	for (unsigned scope = 0; scope <= 1; scope++) {
+		const uint32_t want = scope ? SC_NOTIFY : SC_ALLOW;
+		const uint32_t no = scope ? SC_ERRNO(EPERM) : SC_ALLOW;
+		static const int calls[] = {__NR_kill, __NR_tkill, __NR_tgkill,
+			__NR_rt_sigqueueinfo, __NR_rt_tgsigqueueinfo,
+			NR_PIDFD_SEND_SIGNAL};
+
+		build(&(struct seccomp_spec){
+			.watch = scope ? WATCH_SCOPE : WATCH_EXEC});
+		for (size_t i = 0; i < ARRAY_SIZE(calls); i++)
+			assert_int_equal(call(calls[i], 1), want);
+		assert_int_equal(call6(__NR_fcntl, 3, F_SETOWN, 1, 0), no);
+		assert_int_equal(call6(__NR_fcntl, 3, SECCOMP_SETOWN_EX, 1, 0), no);
+		assert_int_equal(call6(__NR_fcntl, 3, F_GETOWN, 1, 0), SC_ALLOW);
+		assert_int_equal(call6(__NR_ioctl, 3, SECCOMP_FIOSETOWN, 1, 0), no);
+		assert_int_equal(call6(__NR_ioctl, 3, SECCOMP_SIOCSPGRP, 1, 0), no);
+	}
+}
+
 /* Of a call's arguments, each has 32 bits on some machine. */
 static uint32_t exec_with(int nr, uint64_t pass)
 {
@@ -496,6 +544,7 @@ int main(void)
 		cmocka_unit_test(metadata_calls),
 		cmocka_unit_test(
 			what_changes_files_is_shown_and_what_reads_is_not),
+		cmocka_unit_test(what_old_kernels_do_not_hold_is_held),
 		cmocka_unit_test(the_pass),
 		cmocka_unit_test(no_leaf_stands_twice),
 		cmocka_unit_test(core_dumps_stay_limited),

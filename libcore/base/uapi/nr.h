@@ -165,6 +165,9 @@ enum { NR_TIMER_SETTIME = __NR_timer_settime };
 #ifndef __NR_fcntl
 #define __NR_fcntl NR_NONE
 #endif
+#ifndef __NR_truncate64
+#define __NR_truncate64 NR_NONE
+#endif
 #ifndef __NR_fcntl64
 #define __NR_fcntl64 NR_NONE
 #endif
