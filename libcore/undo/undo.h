@@ -125,7 +125,7 @@ int undo_end(struct undo **u, bool complete, undo_each *each, void *ctx,
 	struct undo_sum *sum, struct diag *d);
 
 /* The store of that name in dir, a private directory, locked for one who
- * restores when alone is set: -EBUSY. A descriptor. */
+ * restores when alone is set, and is waited for: -EBUSY after 20 s. A descriptor. */
 int undo_store_open(int dir, const char *name, bool make, bool alone,
 	struct diag *d);
 

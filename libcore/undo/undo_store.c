@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -29,6 +30,22 @@ static int lock_file(int fd, int how)
 	return err ? -errno : 0;
 }
 
+/* Waits while another undo holds the lock: undos of other projects take turns. */
+static int lock_in_turn(int fd)
+{
+	enum { ROUNDS = 400 };
+	const struct timespec pause = {.tv_nsec = 50000000};
+	int err;
+
+	for (int i = 0; i < ROUNDS; i++) {
+		err = lock_file(fd, LOCK_EX | LOCK_NB);
+		if (err != -EWOULDBLOCK)
+			return err;
+		nanosleep(&pause, NULL);
+	}
+	return -EBUSY;
+}
+
 int undo_store_open(int dir, const char *name, bool make, bool alone,
 	struct diag *d)
 {
@@ -42,8 +59,9 @@ int undo_store_open(int dir, const char *name, bool make, bool alone,
 			O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 		if (lock < 0)
 			return diag_errno(d, -errno, "the undo store");
-		if (lock_file(lock, LOCK_EX | LOCK_NB))
-			return diag_fail(d, -EBUSY, "another undo is at work");
+		if (lock_in_turn(lock))
+			return diag_fail(d, -EBUSY,
+				"another undo is at work, for 20 s already");
 		/* Held until this process ends. */
 		(void)fd_steal(&lock);
 	}

@@ -526,3 +526,20 @@ undo session=250K'
 	undo
 	[ "$(tail -n 1 a)" = 3 ]
 }
+
+@test "an undo waits for the one that is at work" {
+	echo old >a
+	g 'echo new >a'
+	inside '
+		lock=$(find /var/log/wardbox -name "undo-*")/lock
+		exec 7>>"$lock"
+		flock 7
+		undo >out 2>&1 7>&- &
+		until [ "$(find /proc/[0-9]*/fd -lname "$lock" 2>/dev/null | wc -l)" -ge 2 ]; do
+			sleep 0.02
+		done
+		grep -x new a
+		exec 7>&-
+		wait $!
+		grep -x old a'
+}

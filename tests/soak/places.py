@@ -6,14 +6,13 @@
 # back is compared byte for byte; what is left of processes, mounts, namespaces,
 # control groups, temporary files and journals is counted at the end.
 
-import hashlib, http.server, os, shutil, signal, stat, subprocess, sys
+import hashlib, http.server, os, signal, stat, subprocess, sys
 import threading, time
 
 from common import (N, WARDBOX, audit, bad, census, count, fault, fill, run,
                     stale_groups, start, tally, was_full)
 
 WORKERS, PORT = 4, 8099
-ENV_KEYS = ("HOME", "PATH", "LANG")
 
 
 class Page(http.server.BaseHTTPRequestHandler):
@@ -98,21 +97,15 @@ class Worker:
 
     def killed(self, token, i):
         before = tree(self.top)
-        text = (f"n=0; while :; do n=$((n + 1)); echo {token} >>f$((n % 8)); "
-                f"rm -f f$(((n + 3) % 8)); mkdir -p k/$n; done")
-        code = self.sh(token, [-9], text, kill=signal.SIGKILL,
-                       after=0.2 + i % 7 / 20)[0]
-        self.run(token, [0, 1], "session", "stop", *self.mine(token))
+        text = (f"n=0; while [ $n -lt 3000 ]; do n=$((n + 1)); echo {token} >>f$((n % 8)); "
+                f"rm -f f$(((n + 3) % 8)); mkdir -p k/$((n % 50)); done")
+        code = self.run(token, [-9], "exec", self.session, "--", "sh", "-c", text,
+                        kill=signal.SIGKILL, after=0.2 + i % 7 / 20)[0]
+        self.run(token, [0, 1], "session", "stop", self.session)
         if code == 125:
             return
         if tree(self.top) != before and self.undo(token):
             differ(token, "undo of a killed command", before, tree(self.top))
-
-    def mine(self, token):
-        """The session that a plain command of this project gets."""
-        out = self.run(token, [0], "session", "show", "-j")[1]
-        i = out.find(b'"id":"')
-        return [out[i + 6:out.index(b'"', i + 6)].decode()] if i >= 0 else []
 
     def one(self, i):
         token = f"{self.w}-{i}"
