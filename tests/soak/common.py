@@ -7,6 +7,7 @@ WARDBOX, N = os.path.abspath(sys.argv[1]), int(sys.argv[2])
 LOG = "/var/log"
 FILLER = LOG + "/filler"
 
+FULL = (-9, -15, 1, 7)
 bad, lock = [], threading.Lock()
 tally = {}
 full = []      # [from, to] of each time the disk was full
@@ -63,8 +64,9 @@ def run(token, want, *argv, kill=None, after=0.0, cwd=None):
         count("refused while the disk was full")
         time.sleep(0.2)
         return 125, out
-    if code == -9 and was_full(begin, time.time()):
-        # Output that cannot be recorded ends what makes it.
+    if code in FULL and was_full(begin, time.time()):
+        # Output that cannot be recorded ends what makes it, a connection that
+        # cannot be recorded is refused, and undo needs room.
         count("ended by the full disk")
         return 125, out
     if code not in want:

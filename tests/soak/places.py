@@ -12,7 +12,7 @@ import threading, time
 from common import (N, WARDBOX, audit, bad, census, count, fault, fill, run,
                     stale_groups, start, tally, was_full)
 
-WORKERS, PORT = 4, 8099
+WORKERS, HERE, PORT = 4, "203.0.113.10", 8099
 
 
 class Page(http.server.BaseHTTPRequestHandler):
@@ -96,13 +96,13 @@ class Worker:
             differ(token, "redo of " + text, after, tree(self.top))
 
     def killed(self, token, i):
-        before = tree(self.top)
-        text = (f"n=0; while [ $n -lt 3000 ]; do n=$((n + 1)); echo {token} >>f$((n % 8)); "
+        before, begin = tree(self.top), time.time()
+        text = (f"n=0; while [ $n -lt 300000 ]; do n=$((n + 1)); echo {token} >>f$((n % 8)); "
                 f"rm -f f$(((n + 3) % 8)); mkdir -p k/$((n % 50)); done")
         code = self.run(token, [-9], "exec", self.session, "--", "sh", "-c", text,
                         kill=signal.SIGKILL, after=0.2 + i % 7 / 20)[0]
         self.run(token, [0, 1], "session", "stop", self.session)
-        if code == 125:
+        if code == 125 or was_full(begin, time.time()):
             return
         if tree(self.top) != before and self.undo(token):
             differ(token, "undo of a killed command", before, tree(self.top))
@@ -142,7 +142,7 @@ class Worker:
             self.sh(token, [126], "poweroff")
         elif k < 94:
             kind = "terminated"
-            self.sh(token, [-15], "sleep 3000", kill=signal.SIGTERM, after=0.3)
+            self.sh(token, [-15], "exec sleep 3000", kill=signal.SIGTERM, after=0.3)
         elif k < 96:
             kind = "session ended"
             self.run(token, [0, 1], "session", "end", self.session)
@@ -191,7 +191,7 @@ def settle(before):
 
 
 def main():
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", PORT), Page)
+    server = http.server.ThreadingHTTPServer((HERE, PORT), Page)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     workers = [Worker(w) for w in range(WORKERS)]
     before, mounted, stop = census(), mounts(), threading.Event()
@@ -211,7 +211,7 @@ def main():
     start("sh", "-c", "cat /dev/null").wait()
     for w in workers:
         w.run("end", [0, 1], "session", "end", "--all")
-        w.run("end", [0, 1], "undo", "prune", "--older=0s")
+        w.run("end", [0, 1], "undo", "prune")
     after = settle(before)
     verify = audit("verify", "--links")
     if verify.returncode != 4 or b"intact" not in verify.stdout:
