@@ -57,7 +57,7 @@ unarmed() { # nothing of git's runs anything
 	local n=0 bad=(/evil status/evil ./evil '-c core.fsmonitor=./evil status'
 		'--exec-path=. evil' 'rebase "--exec" ./evil' $'rebase\t-ix ./evil'
 		'fetch --upl=./evil .' 'grep -nO./evil x' 'merge -s ../evil'
-		'cherry-pick --"strat"egy=/evil' 'diff --out"put"=ran' 'evil')
+		'cherry-pick --"strategy"=/evil' 'diff --out"put"=ran' 'evil')
 	local good=(status "log --graph --pretty=format:'%h %s'" 'commit --amend --no-edit'
 		'push -u origin HEAD' 'diff --cached' 'config --get-regexp ^alias')
 	for value in "${bad[@]}" "${good[@]}"; do
