@@ -172,7 +172,11 @@ static int need_watch(struct sandbox *s, struct diag *d)
 		return 0;
 	if (s->nested)
 		return note_missing(s, part, d,
-			"this is inside of a guarded tree, which has a watch",
+			part == SANDBOX_SCOPE ?
+				"inside of a guarded tree it needs Landlock "
+				"ABI 6" :
+				"this is inside of a guarded tree, which has "
+				"a watch",
 			part == SANDBOX_SCOPE ?
 				"--best-effort=scope goes without" :
 				"the outer watch sees these commands already");
