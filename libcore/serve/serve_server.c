@@ -252,6 +252,7 @@ static void conn_last(struct serve_conn *c)
 
 void conn_flush(struct serve_conn *c)
 {
+	bool answered = false;
 	size_t at = 0;
 	ssize_t n = 0;
 
@@ -269,8 +270,11 @@ void conn_flush(struct serve_conn *c)
 			conn_close(c);
 			return;
 		}
-		if (!c->out.len)
+		/* The next request waits until others had their turn. */
+		if (!c->out.len && !answered) {
 			conn_pump(c);
+			answered = c->state == CONN_HTTP && c->out.len;
+		}
 		if (c->watch.fd < 0)
 			return;
 	} while (c->out.len && n >= 0);
@@ -278,7 +282,7 @@ void conn_flush(struct serve_conn *c)
 		conn_last(c);
 	(void)serve_watch_set(&c->server->engine->loop, &c->watch, c->watch.fd,
 		(conn_full(c) ? 0 : EPOLLIN) |
-			(c->out.len || conn_waits(c) ? EPOLLOUT : 0));
+			(answered || c->out.len || conn_waits(c) ? EPOLLOUT : 0));
 }
 
 static void conn_changed(struct serve_reader *r)

@@ -14,7 +14,7 @@ ask id=careful touch careful : "the test is careful"'
 
 @test "WebSocket: the cases of Autobahn's list, and nobody else is harmed" {
 	up
-	client <<'EOF'
+	LONG=200 client <<'EOF'
 import subprocess, sys
 other = Socket(text="read a; echo still $a")
 def peak():

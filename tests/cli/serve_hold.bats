@@ -265,7 +265,11 @@ while len(gone) < len(slow):
                 gone.add(s)
     at += 1
     for s in select.select([s for s in slow if s not in gone], [], [], 0.2)[0]:
-        if not s.recv(4096):
+        try:
+            more = s.recv(4096)
+        except ConnectionResetError:
+            more = b""
+        if not more:
             gone.add(s)
     # All the while others are served.
     if at % 10 == 0:

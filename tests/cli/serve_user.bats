@@ -68,14 +68,11 @@ def ended(s):
     s.settimeout(30)
     while s.recv(65536):
         pass
-def lives(s):
-    s.settimeout(0.1)
-    try:
-        while s.recv(65536):
-            pass
-        return False
-    except TimeoutError:
-        return True
+def rest(s):
+    all = b""
+    while more := s.recv(65536):
+        all += more
+    return all
 mine, theirs = begun(run, 1), begun(other, 2)
 watch, bystander = follows(view, theirs[2][0]), follows(other, theirs[2][0])
 for name in "ci", "look":
@@ -89,10 +86,19 @@ for i in mine[2]:
         pass
 assert ask("GET", watch[3], key="", port=port)[0] in (401, 403)
 assert [state(i) for i in theirs[2]] == ["running"] * 3
-for s in *theirs[1], theirs[0][0].s, theirs[0][1].s, *bystander[:2], bystander[2].s:
-    assert lives(s)
-theirs[0][0].say(type="signal", name="TERM")
-assert theirs[0][0].all()[2] == 1000
+# The other key's are answered still, and end as they should.
+w, codex = theirs[0]
+w.say(type="signal", name="TERM")
+assert w.all()[2] == 1000
+assert b"event: done" in rest(bystander[0]) and b'"x"' in rest(bystander[1])
+assert bystander[2].all()[2] == 1000
+codex.raw(frame(TEXT, b'{"id":1,"method":"initialize","params":{}}'))
+assert b'"id":1' in codex.get()[1]
+mcp, post = theirs[1]
+mcp.sendall(b'{"jsonrpc":"2.0","id":9,"method":"ping"}\n')
+until(mcp, b'"id":9')
+assert ask("POST", f"/api/v1/commands/{theirs[2][2]}/signal", {"name": "TERM"})[0] == 204
+assert b'"id":7' in rest(post)
 EOF
 }
 

@@ -259,7 +259,7 @@ grow() { # more records in $LOG
 	LOG=$BATS_TEST_TMPDIR/ns/log/wardbox/$(id -u)
 	in_policy "$POLICY" "$WARDBOX" sh -c 'head -c 4000000 /dev/zero | tr "\0" x' >out
 	receiver syslog deaf good
-	following
+	following --timeout 10m
 	until_true [ -s "$FAR/connections" ]
 	for i in {1..40}; do
 		in_policy "$POLICY" "$WARDBOX" sh -c "echo $i; head -c 300000 /dev/zero | tr '\0' y" >out
