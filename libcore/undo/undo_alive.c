@@ -3,17 +3,14 @@
  */
 #include "undo/undo_rec_in.h"
 
-#include <dirent.h>
-#include <fcntl.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "base/path.h"
 #include "base/str.h"
 
 enum { ALIVE_DEPTH = 128 };
 
-/* Has one been seen whose other name could be anywhere? */
+/* True for an object that lost a name and can have another one anywhere. */
 static bool is_sought(const struct undo_obj *o)
 {
 	return o->before.nlink > 1 && !o->after.mode && !undo_is_dir(&o->before);
@@ -22,20 +19,15 @@ static bool is_sought(const struct undo_obj *o)
 /* What is done with each object of a tree. */
 typedef int see_one(void *ctx, const char *path, const struct undo_stat *st);
 
-static int walk(int fd, const char *path, unsigned depth, see_one *see, void *ctx)
+static int walk(DIR *open, const char *path, unsigned depth, see_one *see, void *ctx)
 {
-	DIR *dir = fdopendir(fd);
+	autodir DIR *dir = open;
 	struct dirent *e;
 	int err = 0;
 
-	if (!dir) {
-		close(fd);
-		return 0;
-	}
-	while (!err && (e = readdir(dir))) {
+	while (dir && !err && (e = readdir(dir))) {
 		autofree char *in = NULL;
 		struct undo_stat st;
-		int below;
 
 		if (str_eq(e->d_name, ".") || str_eq(e->d_name, "..") ||
 			undo_stat(dirfd(dir), e->d_name, &st))
@@ -44,15 +36,10 @@ static int walk(int fd, const char *path, unsigned depth, see_one *see, void *ct
 		if (!in || path_join(in, UNDO_PATH, path, e->d_name))
 			continue;
 		err = see(ctx, in, &st);
-		below = err || !undo_is_dir(&st) || depth == ALIVE_DEPTH
-				? -1
-				: openat(dirfd(dir), e->d_name,
-					  O_RDONLY | O_DIRECTORY | O_NOFOLLOW |
-						  O_CLOEXEC);
-		if (below >= 0)
-			err = walk(below, in, depth + 1, see, ctx);
+		if (!err && undo_is_dir(&st) && depth < ALIVE_DEPTH)
+			err = walk(undo_dir_open(dirfd(dir), e->d_name), in,
+				depth + 1, see, ctx);
 	}
-	closedir(dir);
 	return err;
 }
 
@@ -60,12 +47,9 @@ static int walk_roots(const struct undo_model *m, see_one *see, void *ctx)
 {
 	int err = 0;
 
-	for (uint32_t i = 0; !err && i < m->root_count; i++) {
-		int fd = undo_open_root(m, i);
-
-		if (fd >= 0)
-			err = walk(fd, m->root[i], 0, see, ctx);
-	}
+	for (uint32_t i = 0; !err && i < m->root_count; i++)
+		err = walk(undo_dir_of(undo_open_root(m, i)), m->root[i], 0, see,
+			ctx);
 	return err;
 }
 
@@ -105,7 +89,7 @@ static int see_unseen(void *ctx, const char *path, const struct undo_stat *st)
 {
 	struct unseen *x = ctx;
 
-	/* What goes through a pipe is none of its content. */
+	/* A write to a pipe or a socket changes times, and no content. */
 	if (!undo_is_file(st) && !undo_is_dir(st) && !undo_is_link(st))
 		return 0;
 	return st->ctime < x->from || st->ctime > x->to ||
@@ -118,7 +102,7 @@ int undo_find_unseen(struct undo_model *m, undo_unknown *tell, void *ctx)
 {
 	struct unseen x = {.u.m = m,
 		.from = m->info.began_ns + UNDO_TICK_NS,
-		/* What somebody makes right behind it can seem as old as it. */
+		/* A later change by somebody else can have the time of the end. */
 		.to = m->info.ended_ns - 1,
 		.tell = tell,
 		.ctx = ctx};

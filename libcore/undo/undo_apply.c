@@ -90,8 +90,8 @@ int undo_at_touch(struct applying *a, enum undo_what what, int fd,
 	return undo_touch(a->u, &t);
 }
 
-/* An owner whose directory forbids it may give the right back for a while: the
- * mode before is set at the end. */
+/* Opens up a directory of this user's that denies changes; its former mode is set
+ * at the end. */
 static bool unlocked(int fd, int err)
 {
 	struct stat st;
@@ -99,19 +99,6 @@ static bool unlocked(int fd, int err)
 	return err == -EACCES && !fstat(fd, &st) && st.st_uid == geteuid() &&
 		(st.st_mode & 0300) != 0300 &&
 		!fchmod(fd, (st.st_mode & 07777) | 0300);
-}
-
-static uint32_t root_of(const struct undo_model *m, uint32_t dir, bool after)
-{
-	for (unsigned i = 0; i < 4096 && dir > m->root_count; i++) {
-		const char *name;
-
-		if (after)
-			dir = m->obj[dir].parent2;
-		else
-			undo_was_at(m, dir, &dir, &name);
-	}
-	return dir && dir <= m->root_count ? dir - UNDO_ROOT : 0;
 }
 
 const char *undo_aside_name(const struct undo_model *m, char out[static 40])
@@ -122,7 +109,9 @@ const char *undo_aside_name(const struct undo_model *m, char out[static 40])
 
 int undo_at_aside(struct applying *a, uint32_t dir, bool after)
 {
-	const uint32_t root = root_of(a->m, dir, after);
+	unsigned depth;
+	const uint32_t in = undo_root(a->m, dir, after, &depth);
+	const uint32_t root = in ? in - UNDO_ROOT : 0;
 	struct aside *s = &a->aside[root];
 	autofd int fd = -1;
 	int err;
@@ -178,7 +167,7 @@ static int put_aside(struct applying *a, const struct undo_ent *e, int fd)
 		err = -errno;
 	if (err)
 		return err;
-	/* Once nobody else reaches it, what was moved is looked at again. */
+	/* Nobody else reaches what was moved: it is looked at once more. */
 	err = undo_stat(to, name, &st);
 	if (!err && undo_mark(&st) != e->seen)
 		err = renameat(to, name, fd, e->name) ? -errno : -ESTALE;
@@ -231,7 +220,7 @@ static int finish_at(struct applying *a, uint32_t id, int fd, const char *name)
 			o->touched & UNDO_T_CONTENT)
 			err = -ENODATA;
 	}
-	/* Of some paths alone the times of directories around them stay. */
+	/* When some paths alone come back, directories around keep times. */
 	if (!err && undo_is_dir(&o->before) && !o->placed &&
 		a->w->path_count && !(o->touched & UNDO_T_META))
 		return 0;
@@ -260,7 +249,7 @@ static int finish_object(struct applying *a, uint32_t id)
 	return fd < 0 ? fd : finish_at(a, id, fd, name);
 }
 
-/* What has to be looked at in the end. */
+/* True for an object whose content or metadata is to be set at the end. */
 static bool needs_finish(const struct undo_model *m, uint32_t id)
 {
 	const struct undo_obj *o = &m->obj[id];
@@ -288,7 +277,7 @@ static size_t rank_entries(const struct undo_model *m, bool after,
 
 		if (e->skip || !(after ? e->after : e->before))
 			continue;
-		depth = undo_depth(m, e->dir, after);
+		(void)undo_root(m, e->dir, after, &depth);
 		out[n++] = (struct rank){
 			after ? UINT32_MAX - depth : depth, e->dir, i};
 	}
@@ -303,19 +292,20 @@ static size_t rank_objects(const struct undo_model *m, struct rank *out)
 	for (uint32_t id = UNDO_ROOT; id < m->obj_count; id++) {
 		const char *name;
 		uint32_t dir = id;
+		unsigned depth;
 
 		if (!needs_finish(m, id))
 			continue;
 		if (id > m->root_count)
 			undo_was_at(m, id, &dir, &name);
-		out[n++] = (struct rank){
-			UINT32_MAX - undo_depth(m, id, false), dir, id};
+		(void)undo_root(m, id, false, &depth);
+		out[n++] = (struct rank){UINT32_MAX - depth, dir, id};
 	}
 	qsort(out, n, sizeof *out, by_rank);
 	return n;
 }
 
-/* Once more where a directory had to be opened up for it. */
+/* True when a directory was opened up, so that another try can work. */
 static int again(struct applying *a, int err)
 {
 	return err && a->fd >= 0 && unlocked(a->fd, err);

@@ -91,7 +91,7 @@ static int tell(struct telling *t, struct undo_change *c)
 	return t->each ? t->each(t->ctx, c) : 0;
 }
 
-/* Checksums and such of what was there before, and is there now. */
+/* Fills in mode, size and checksums of before and of now. */
 static void describe(const struct undo_model *m, struct undo_change *c,
 	const struct undo_obj *old, const struct undo_obj *now)
 {
@@ -107,7 +107,7 @@ static void describe(const struct undo_model *m, struct undo_change *c,
 		c->new_sha = now->sha_new;
 }
 
-/* Did the object go from its name to one where nothing was? */
+/* True when the object went from its name to one where nothing was. */
 static bool has_moved(const struct undo_model *m, uint32_t id)
 {
 	const struct undo_obj *o = &m->obj[id];
@@ -162,7 +162,7 @@ static int tell_object(struct telling *t, uint32_t id)
 	if (!o->before.mode || !o->after.mode || !undo_differs(o) ||
 		undo_path(t->m, id, true, path))
 		return 0;
-	/* Told as moved, or in another one's place. */
+	/* Its entry tells it, as a move or as a change. */
 	if (o->dest && t->m->ent[o->dest - 1].before)
 		return 0;
 	describe(t->m, &c, o, o);
@@ -207,27 +207,31 @@ int undo_old(const struct undo_model *m, uint32_t old)
 		undo_saved_name(name, saved & UNDO_COPIED ? 'c' : 'o', old));
 }
 
-static void sum_up(struct undo_sum *sum, const struct undo_info *i)
+/* Compares the journal with what is there, and takes checksums. */
+static int find_all(struct undo *u, undo_each *each, void *ctx)
 {
-	*sum = (struct undo_sum){.number = i->number,
-		.made = i->made,
-		.changed = i->changed,
-		.removed = i->removed,
-		.moved = i->moved,
-		.lost = i->lost,
-		.bytes = i->bytes};
+	struct undo_info *info = &u->m->info, count = {.number = 0};
+	struct telling t = {
+		.m = u->m, .each = each, .ctx = ctx, .count = &count};
+	int err = undo_look(u);
+
+	if (err)
+		return err;
+	undo_settle(u->m);
+	err = tell_all(&t);
+	info->made = count.made;
+	info->changed = count.changed;
+	info->removed = count.removed;
+	info->moved = count.moved;
+	info->lost = u->lost > count.lost ? u->lost : count.lost;
+	return err;
 }
 
 int undo_end_cut(struct undo *u)
 {
 	struct undo_info *info = &u->m->info;
-	struct telling t = {.m = u->m, .count = info};
-	int err = undo_look(u);
+	int err = find_all(u, NULL, NULL);
 
-	if (!err)
-		undo_settle(u->m);
-	if (!err)
-		err = tell_all(&t);
 	info->ended_ns = clock_ns(CLOCK_REALTIME);
 	info->ended = true;
 	return err ? err : undo_write_found(&u->out, u->m);
@@ -249,8 +253,7 @@ int undo_end(struct undo **slot, bool complete, undo_each *each, void *ctx,
 	struct undo_sum *sum, struct diag *d)
 {
 	struct undo *u = *slot;
-	struct undo_info count = {.number = 0}, *info;
-	struct telling t = {.each = each, .ctx = ctx, .count = &count};
+	struct undo_info *info;
 	int err;
 
 	*sum = (struct undo_sum){.lost = u ? u->lost : 0};
@@ -260,19 +263,9 @@ int undo_end(struct undo **slot, bool complete, undo_each *each, void *ctx,
 	}
 	info = &u->m->info;
 	info->ended_ns = file_clock(u->out.fd);
-	err = undo_look(u);
-	if (!err)
-		undo_settle(u->m);
-	t.m = u->m;
-	if (!err)
-		err = tell_all(&t);
-	info->made = count.made;
-	info->changed = count.changed;
-	info->removed = count.removed;
-	info->moved = count.moved;
-	info->lost = u->lost > count.lost ? u->lost : count.lost;
+	err = find_all(u, each, ctx);
 	info->complete = complete && !u->failed;
-	/* Of what left no trace none is kept. */
+	/* A journal without a change is not kept. */
 	if (!err && !info->made && !info->changed && !info->removed &&
 		!info->moved && !info->lost && !info->kind) {
 		undo_drop(u->spec->store, info->number);
@@ -280,7 +273,13 @@ int undo_end(struct undo **slot, bool complete, undo_each *each, void *ctx,
 	} else if (!err) {
 		err = undo_write_found(&u->out, u->m);
 	}
-	sum_up(sum, info);
+	*sum = (struct undo_sum){.number = info->number,
+		.made = info->made,
+		.changed = info->changed,
+		.removed = info->removed,
+		.moved = info->moved,
+		.lost = info->lost,
+		.bytes = info->bytes};
 	undo_recorder_free(slot);
 	return err ? diag_errno(d, err, "the undo journal") : 0;
 }

@@ -29,7 +29,7 @@ static uint32_t ent_sum(uint32_t dir, const char *name)
 	return mix(sum);
 }
 
-/* Heads for twice as many; false keeps the old ones, which only are slower. */
+/* Grows a table of heads. Without memory the old one stays, and is slower. */
 static bool more_heads(uint32_t **heads, uint32_t *mask, uint32_t count)
 {
 	uint32_t n = *heads ? (*mask + 1) * 4 : HEADS_FIRST;
@@ -57,7 +57,7 @@ static void link_obj(struct undo *u, uint32_t id)
 
 void undo_hash_obj(struct undo *u, uint32_t id)
 {
-	/* Those that are found already: a few may be left out. */
+	/* Objects that were hashed before move to the new table. */
 	if (more_heads(&u->objs, &u->obj_mask, u->m->obj_count)) {
 		for (uint32_t i = UNDO_ROOT; i < id; i++)
 			if (u->m->obj[i].hashed)

@@ -4,6 +4,7 @@
 #ifndef WARDBOX_UNDO_IN_H
 #define WARDBOX_UNDO_IN_H
 
+#include <dirent.h>
 #include <limits.h>
 
 #include "base/arena.h"
@@ -127,11 +128,19 @@ const char *undo_keep(struct undo_model *m, const char *s);
 int undo_path(const struct undo_model *m, uint32_t id, bool after, char *out);
 int undo_ent_path(const struct undo_model *m, const struct undo_ent *e,
 	bool after, char *out);
-/* How deep; the root is 0. */
-unsigned undo_depth(const struct undo_model *m, uint32_t id, bool after);
+/* The root that an object lies in, and how deep; UNDO_NONE: in none. */
+uint32_t undo_root(
+	const struct undo_model *m, uint32_t id, bool after, unsigned *depth);
 /* Where it was: its entry's place, else where it was first seen. */
 void undo_was_at(const struct undo_model *m, uint32_t id, uint32_t *parent,
 	const char **name);
+
+/* A directory to be read, by its name or of a descriptor that it takes over; NULL:
+ * it cannot be. */
+DIR *undo_dir_open(int at, const char *name);
+DIR *undo_dir_of(int fd);
+void undo_dir_close(DIR **dir);
+#define autodir autoclean(undo_dir_close)
 
 /* undo_save.c: statx of dir/name, through no link; name "" is dir itself. */
 int undo_stat(int dir, const char *name, struct undo_stat *out);

@@ -3,7 +3,6 @@
  */
 #include "undo/undo_rec_in.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -114,7 +113,7 @@ static int look_broken_away(struct looking *l, uint32_t dir, int fd, uint32_t id
 	return err ? err : look_at_entry(l, dir, fd, (uint32_t)e);
 }
 
-/* What was first seen there by a name that nobody touched. */
+/* Looks for an object at the untouched name where it was first seen. */
 static int look_at_object(struct looking *l, uint32_t dir, int fd, uint32_t id)
 {
 	struct undo_model *m = l->u->m;
@@ -134,7 +133,7 @@ static int look_at_dir(struct looking *l, uint32_t dir)
 	autofd int fd = undo_open_dir(m, dir, true);
 	int err = 0;
 
-	/* It went while it was looked for: what was in it is gone. */
+	/* The directory went away meanwhile, with all that was in it. */
 	if (fd < 0)
 		return 0;
 	for (uint32_t e = l->first_ent[dir]; !err && e; e = m->ent[e - 1].sibling)
@@ -183,13 +182,11 @@ static int look_begin(struct looking *l)
 static int look_for_more(struct undo *u, uint32_t dir)
 {
 	autofree char *path = malloc(2 * UNDO_PATH);
-	int fd = undo_open_dir(u->m, dir, true), err = 0;
-	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	autodir DIR *d = undo_dir_of(undo_open_dir(u->m, dir, true));
 	struct dirent *e;
 	struct undo_stat st;
+	int err = 0;
 
-	if (!d && fd >= 0)
-		close(fd);
 	while (path && !err && d && (e = readdir(d)))
 		if (!str_eq(e->d_name, ".") && !str_eq(e->d_name, "..") &&
 			undo_find_ent(u, dir, e->d_name) < 0 &&
@@ -199,8 +196,6 @@ static int look_for_more(struct undo *u, uint32_t dir)
 			!undo_path(u->m, dir, true, path) &&
 			!path_join(path + UNDO_PATH, UNDO_PATH, path, e->d_name))
 			err = undo_lose(u, path + UNDO_PATH, UNDO_UNSEEN);
-	if (d)
-		closedir(d);
 	return path ? 0 : -ENOMEM;
 }
 
@@ -269,7 +264,7 @@ bool undo_untouched(const struct undo_model *m, const struct undo_obj *o)
 {
 	const struct undo_stat *a = &o->before, *b = &o->after;
 
-	/* The clock of a file system stands still for some milliseconds. */
+	/* A file system's clock moves in steps: two changes can have one time. */
 	return a->ctime == b->ctime && a->ctime < m->info.began_ns &&
 		a->mtime == b->mtime && a->size == b->size;
 }
@@ -283,7 +278,7 @@ bool undo_differs(const struct undo_obj *o)
 		return a->mode != b->mode;
 	if (!same_meta(a, b))
 		return true;
-	/* Its times change with its names, which are told by themselves. */
+	/* A directory's times change with its names, which their entries tell. */
 	if (undo_is_dir(a))
 		return o->touched & UNDO_T_META && a->ctime != b->ctime;
 	if ((o->touched & both) == both &&
@@ -295,7 +290,7 @@ bool undo_differs(const struct undo_obj *o)
 		o->touched & UNDO_T_META;
 }
 
-/* What a hole saves is not held. */
+/* Counts blocks on disk, because holes take none. */
 static uint64_t held_bytes(const struct undo_model *m, uint32_t id)
 {
 	enum { SECTOR = 512 };

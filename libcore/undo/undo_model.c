@@ -29,6 +29,27 @@ uint64_t undo_mark(const struct undo_stat *st)
 		(st->mode & 0170000) ^ 1;
 }
 
+void undo_dir_close(DIR **dir)
+{
+	if (*dir)
+		closedir(*dir);
+}
+
+DIR *undo_dir_of(int fd)
+{
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+
+	if (!dir && fd >= 0)
+		close(fd);
+	return dir;
+}
+
+DIR *undo_dir_open(int at, const char *name)
+{
+	return undo_dir_of(openat(
+		at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+}
+
 void undo_free(struct undo_model **slot)
 {
 	struct undo_model *m = *slot;
@@ -209,22 +230,23 @@ int undo_ent_path(const struct undo_model *m, const struct undo_ent *e,
 	return err;
 }
 
-unsigned undo_depth(const struct undo_model *m, uint32_t id, bool after)
+uint32_t undo_root(
+	const struct undo_model *m, uint32_t id, bool after, unsigned *depth)
 {
-	unsigned depth = 0;
 	const char *name;
 	uint32_t up;
 
-	while (id > m->root_count && depth < DEPTH_MAX &&
+	*depth = 0;
+	while (id > m->root_count && *depth < DEPTH_MAX &&
 		step_up(m, id, after, &up, &name)) {
 		id = up;
-		depth++;
+		++*depth;
 	}
-	return depth;
+	return id && id <= m->root_count ? id : UNDO_NONE;
 }
 
-/* Who owns a directory above could put another one there; a disk may be called
- * otherwise since. */
+/* The owner of a directory above can put another one in the place of a root. The
+ * number of a disk can change, so that it counts only without a time of birth. */
 int undo_open_root(const struct undo_model *m, uint32_t root)
 {
 	const struct undo_stat *was = &m->obj[UNDO_ROOT + root].before;
@@ -243,17 +265,14 @@ int undo_open_root(const struct undo_model *m, uint32_t root)
 int undo_open_dir(const struct undo_model *m, uint32_t id, bool after)
 {
 	char path[UNDO_PATH];
-	uint32_t root = id;
-	const char *name, *rest;
+	unsigned depth;
+	const uint32_t root = undo_root(m, id, after, &depth);
+	const char *rest;
 	autofd int base = -1;
-	unsigned depth = 0;
-	int err = undo_path(m, id, after, path), fd;
+	int err = root ? undo_path(m, id, after, path) : -ENOENT, fd;
 
 	if (err)
 		return err;
-	while (root > m->root_count && depth++ < DEPTH_MAX)
-		if (!step_up(m, root, after, &root, &name))
-			return -ENOENT;
 	base = undo_open_root(m, root - UNDO_ROOT);
 	if (base < 0)
 		return base;
@@ -263,7 +282,7 @@ int undo_open_dir(const struct undo_model *m, uint32_t id, bool after)
 		return fd_steal(&base);
 	fd = path_openat2(base, rest, O_RDONLY | O_DIRECTORY, 0,
 		RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
-	/* Its names are found even where they may not be listed. */
+	/* Names can be reached in a directory that nobody may list. */
 	return fd == -EACCES ? path_openat2(base, rest, O_PATH | O_DIRECTORY, 0,
 				       RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS)
 			     : fd;

@@ -3,7 +3,6 @@
  */
 #include "undo/undo_rec_in.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -89,7 +88,7 @@ bool undo_is_as(const struct undo_obj *o, bool after, int dir,
 
 	if ((st->mode ^ want->mode) & S_IFMT)
 		return false;
-	/* What is in it is looked at by itself. */
+	/* What a directory holds is looked at by itself. */
 	if (undo_is_dir(st))
 		return true;
 	if (!sum && undo_same_object(st, want) && st->ctime == want->ctime)
@@ -147,7 +146,7 @@ static bool is_wanted(const struct undo_wish *w, const char *path)
 	return !w->path_count;
 }
 
-/* By either of its paths. */
+/* True when the wish names the entry's path before the command, or after it. */
 static bool entry_wanted(struct checking *c, const struct undo_ent *e)
 {
 	return !c->w->path_count ||
@@ -199,13 +198,10 @@ static void select_all(struct checking *c)
  * none. */
 static bool has_other(struct checking *c, uint32_t dir, char name[NAME_MAX + 1])
 {
-	int fd = undo_open_dir(c->m, dir, true);
-	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	autodir DIR *d = undo_dir_of(undo_open_dir(c->m, dir, true));
 	bool other = false;
 	struct dirent *e;
 
-	if (!d && fd >= 0)
-		close(fd);
 	while (d && !other && (e = readdir(d))) {
 		int64_t at;
 
@@ -215,12 +211,10 @@ static bool has_other(struct checking *c, uint32_t dir, char name[NAME_MAX + 1])
 		other = at < 0 || c->m->ent[at].foreign;
 		(void)str_copy(name, NAME_MAX + 1, e->d_name);
 	}
-	if (d)
-		closedir(d);
 	return other;
 }
 
-/* Is what was saved of an object there, and as it was then? */
+/* True when what was saved of an object is there, and as it was then. */
 static bool is_kept(const struct undo_model *m, uint32_t id, char kind)
 {
 	const struct undo_obj *o = &m->obj[id];

@@ -69,7 +69,7 @@ static int write_copy(
 	return undo_copy(from, to, o->before.size, NULL);
 }
 
-/* What was saved goes to its name: the store has it no more. */
+/* Moves what was saved from the store to its name. */
 static int from_store(struct applying *a, uint32_t id, int fd, const char *name)
 {
 	struct undo_obj *o = &a->m->obj[id];
@@ -78,7 +78,7 @@ static int from_store(struct applying *a, uint32_t id, int fd, const char *name)
 	char kind = o->saved & UNDO_HELD ? 'o' : 'c';
 	int err;
 
-	/* Another name of it may have been written to. */
+	/* The held object may have been written to by another name. */
 	if (kind == 'o' && o->saved & UNDO_COPIED &&
 		(undo_stat(a->m->dir, undo_saved_name(as, 'o', id), &st) ||
 			st.size != o->before.size ||
@@ -128,7 +128,7 @@ static int link_from(struct applying *a, uint32_t id, int from, const char *name
 		err = undo_at_touch(a, UNDO_KNOWN, from, name);
 	if (!err && linkat(from, name, fd, as, 0))
 		err = -errno;
-	/* An overlay makes it anew for that. */
+	/* An overlay makes the file anew for a link. */
 	if (!err && !st.btime)
 		err = undo_stat(from, name, &st);
 	if (!err)
@@ -139,7 +139,7 @@ static int link_from(struct applying *a, uint32_t id, int from, const char *name
 	return err;
 }
 
-/* One more name of what stands somewhere already. */
+/* Gives one more name to an object that stands somewhere already. */
 static int link_again(struct applying *a, uint32_t id, int fd, const char *name)
 {
 	const struct undo_obj *o = &a->m->obj[id];
@@ -179,7 +179,7 @@ static int open_found(struct applying *a, uint32_t id, const char **name)
 	return fd_steal(&fd);
 }
 
-/* What an undo that was killed had put aside is gone on with. */
+/* Finds objects that a killed undo had put aside: this undo goes on with them. */
 static void find_staged(struct applying *a, uint32_t root)
 {
 	const int fd = undo_at_aside(a, UNDO_ROOT + root, false);
@@ -255,7 +255,7 @@ int undo_put_back(struct applying *a, uint32_t index)
 	return err;
 }
 
-/* Another file in its place, which the times of its directory do not show. */
+/* Puts another file in its place, and sets the directory's times back. */
 static int replace_file(
 	struct applying *a, uint32_t id, int fd, const char *name)
 {

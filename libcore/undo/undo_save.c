@@ -260,7 +260,7 @@ static bool has_xattr(const char *all, uint32_t len, const char *name)
 	return false;
 }
 
-/* Those that are other than before; the rest is left alone. */
+/* Sets and removes only attributes that differ from before. */
 static int set_xattrs(const char *path, const struct undo_obj *o)
 {
 	autofree char *room = NULL;
@@ -296,8 +296,8 @@ static struct timespec time_of(uint64_t ns)
 		.tv_nsec = (long)(ns % 1000000000)};
 }
 
-/* All of it on the object that was opened: a name could be led elsewhere by who
- * writes there at the same time. */
+/* Works on one opened object, because somebody who writes there could lead its
+ * name elsewhere meanwhile. */
 int undo_set_meta(int dir, const char *name, const struct undo_stat *to,
 	const struct undo_obj *o)
 {
@@ -315,7 +315,7 @@ int undo_set_meta(int dir, const char *name, const struct undo_stat *to,
 		return err;
 	if ((is.mode ^ to->mode) & S_IFMT || (o && undo_mark(&is) != o->seen))
 		return -ESTALE;
-	/* What another user could write gets no such bits back. */
+	/* A file that another user could write to gets no set-id bits back. */
 	special = undo_is_file(to) && to->uid != is.uid && is.uid != geteuid()
 			? 06000 : 0;
 	if ((to->uid != is.uid || to->gid != is.gid) &&
@@ -333,7 +333,7 @@ int undo_set_meta(int dir, const char *name, const struct undo_stat *to,
 		err = err ? err : -errno;
 	if (o && o->touched & UNDO_T_XATTR && set_xattrs(path, o))
 		err = err ? err : -EPERM;
-	/* Somebody else's file can come back to its name alone. */
+	/* Times of somebody else's file cannot be set. */
 	if (timed && utimensat(AT_FDCWD, path, times, 0) &&
 		is.mtime != to->mtime)
 		err = err ? err : -errno;

@@ -3,7 +3,6 @@
  */
 #include "undo/undo_rec_in.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -103,29 +102,12 @@ int undo_new(int store, struct undo_info *info, int *dir, int *journal)
 	return *journal < 0 ? -errno : lock_file(*journal, LOCK_EX | LOCK_NB);
 }
 
-static void dir_close(DIR **dir)
-{
-	if (*dir)
-		closedir(*dir);
-}
-
-static DIR *dir_open(int at, const char *name)
-{
-	autofd int fd = openat(at, name,
-		O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-
-	if (dir)
-		(void)fd_steal(&fd);
-	return dir;
-}
-
-/* The journal goes last: without it nothing can be found, and with it what is
- * gone is told. */
+/* The journal goes last, because nothing is found without it, and because it can
+ * tell what is missing. */
 int undo_drop(int store, uint64_t number)
 {
 	char name[24];
-	autoclean(dir_close) DIR *dir = dir_open(store, number_name(name, number));
+	autodir DIR *dir = undo_dir_open(store, number_name(name, number));
 	struct dirent *e;
 
 	if (!dir)
@@ -163,7 +145,7 @@ static int by_number(const void *a, const void *b)
 /* All numbers, in order; -errno or their count. */
 static int list_numbers(int store, uint64_t *out)
 {
-	autoclean(dir_close) DIR *dir = dir_open(store, ".");
+	autodir DIR *dir = undo_dir_open(store, ".");
 	struct dirent *e;
 	int n = 0;
 
@@ -276,7 +258,7 @@ uint64_t undo_prune(int store, const struct undo_bounds *b)
 /* Removes what was saved for a change that did not come to be in the journal. */
 static void drop_unknown(const struct undo_model *m)
 {
-	autoclean(dir_close) DIR *dir = dir_open(m->dir, ".");
+	autodir DIR *dir = undo_dir_open(m->dir, ".");
 	struct dirent *e;
 	uint64_t id;
 
@@ -285,8 +267,8 @@ static void drop_unknown(const struct undo_model *m)
 			unlinkat(m->dir, e->d_name, 0);
 }
 
-/* What was cut off ends here: its tree is as the command left it, or as others
- * left it since. */
+/* Ends a journal that was cut off. Its tree is as the command left it, with the
+ * changes of others since. */
 static int close_cut(struct undo_model *m, int store, int *fd)
 {
 	const struct undo_spec spec = {.store = store, .kind = m->info.kind};

@@ -108,14 +108,14 @@ static int start(struct undo *u)
 	return err;
 }
 
-/* Did the command make what stands at an entry, and is not known yet? */
+/* True when the command made what stands at an entry and is not known yet. */
 static bool is_made(
 	const struct undo *u, uint32_t dir, const char *name,
 	const struct undo_stat *st)
 {
 	const int64_t e = undo_find_ent(u, dir, name);
 
-	/* What a restore puts back is old, and made all the same. */
+	/* A restore makes objects that can be old. */
 	if (st->btime && st->btime < u->began && !u->spec->kind)
 		return false;
 	/* What was there before is known, by whatever name it stands now. */
@@ -169,7 +169,7 @@ static uint32_t new_object(struct undo *u, int dir, uint32_t parent,
 		o->after = *st;
 	else
 		o->before = *st;
-	/* Of somebody else, or of a call that meant another directory. */
+	/* The object is somebody else's, or a call meant another directory. */
 	if (!made && !u->spec->kind && st->btime >= u->began + UNDO_TICK_NS)
 		(void)lose_at(u, dir, name, UNDO_UNSEEN);
 	if (undo_is_link(st))
@@ -544,7 +544,7 @@ int undo_touch(struct undo *u, const struct undo_touch *t)
 	uint32_t dir;
 	int err = u->failed ? 0 : find_dir(u, t->dir, &dir);
 
-	/* Nothing is known any more; each is told, up to a number. */
+	/* Without a journal each change is lost, and told up to a limit. */
 	if (u->failed)
 		return lose_at(u, t->dir, t->name,
 			"the journal cannot be written");
@@ -573,7 +573,7 @@ int undo_touch(struct undo *u, const struct undo_touch *t)
 		err = touch_object(u, t, dir);
 		break;
 	}
-	/* All of it is there before the change is. */
+	/* Records are in the journal before the change happens. */
 	if (u->out.used) {
 		int flushed = undo_flush(&u->out);
 
