@@ -232,12 +232,15 @@ static void sum_text(struct telling *t, const struct audit_verdict *v,
 {
 	struct buf *out = &t->out;
 
-	buf_addf(out, "%s%s%s: %llu record%s, %llu segment%s, %llu byte%s, %llu"
-		      " signed epoch%s\n",
-		cli_sgr(t->colour, o == AUDIT_INTACT ? "1;32"
+	buf_addf(out, "%s%s%s", cli_sgr(t->colour, o == AUDIT_INTACT ? "1;32"
 				: o == AUDIT_TAMPERED ? "1;31"
 						      : "1;33"),
-		outcomes[o][0], cli_sgr(t->colour, "0"),
+		outcomes[o][0], cli_sgr(t->colour, "0"));
+	if (v->partial && v->first)
+		buf_addf(out, " from record %llu on",
+			(unsigned long long)v->first);
+	buf_addf(out, ": %llu record%s, %llu segment%s, %llu byte%s, %llu"
+		      " signed epoch%s\n",
 		(unsigned long long)v->records, str_plural(v->records),
 		(unsigned long long)v->segments, str_plural(v->segments),
 		(unsigned long long)v->bytes, str_plural(v->bytes),

@@ -83,15 +83,25 @@ static void remember(struct audit_check *c, struct audit_purge **list,
 	(*list)[(*count)++] = (struct audit_purge){.seq = seq, .by = by};
 }
 
+/* Takes the boot that a header or an event names. True when it is the one
+ * before. */
+static bool take_boot(struct audit_check *c, const struct cbor_item *id)
+{
+	if (!id || id->major != CBOR_BYTES || id->n != AUDIT_ID)
+		return false;
+	if (memcmp(id->bytes, c->boot_id, AUDIT_ID) == 0)
+		return true;
+	memcpy(c->boot_id, id->bytes, AUDIT_ID);
+	c->boot = 0;
+	return false;
+}
+
 static void check_event(struct audit_check *c, const struct audit_record *r)
 {
 	struct cbor_item value;
 
-	if (audit_event_is(r, "boot") && audit_detail(r, "id", &value) &&
-		value.major == CBOR_BYTES && value.n == AUDIT_ID) {
-		memcpy(c->boot_id, value.bytes, AUDIT_ID);
-		c->boot = 0;
-	}
+	if (audit_event_is(r, "boot"))
+		take_boot(c, audit_detail(r, "id", &value));
 	if (audit_event_is(r, "expunge") && audit_detail(r, "seq", &value) &&
 		value.major == CBOR_UINT)
 		remember(c, &c->ordered, &c->ordered_count, value.n, r->seq);
@@ -250,8 +260,12 @@ static void check_kind(struct audit_check *c, const struct audit_record *r)
 		audit_find(c, AUDIT_TAMPER, "segment", r,
 			"a segment within another: two were put together");
 	switch (r->type) {
+	case AUDIT_HEADER:
+		c->same_boot = take_boot(c, audit_bytes(r, AUDIT_K_BOOT_ID));
+		break;
 	case AUDIT_CKPT:
-		audit_check_ckpt(c, r);
+		if (!c->trust->links_only)
+			audit_check_ckpt(c, r);
 		break;
 	case AUDIT_EVENT:
 		check_event(c, r);
@@ -301,6 +315,7 @@ static void check_hollow(struct audit_check *c, const struct audit_record *r)
 	c->hollow = 0;
 }
 
+/* Checks what the keys and the form of the body tell. */
 static void check_contents(struct audit_check *c, const struct audit_record *r)
 {
 	if (r->type == AUDIT_HEADER)
@@ -313,9 +328,6 @@ static void check_contents(struct audit_check *c, const struct audit_record *r)
 		audit_find(c, AUDIT_TAMPER, "cbor", r,
 			"record %llu is not in deterministic form",
 			(unsigned long long)r->seq);
-	check_kind(c, r);
-	if (r->type != AUDIT_PURGED)
-		check_times(c, r);
 }
 
 void audit_check_hole(struct audit_check *c, bool lost)
@@ -336,9 +348,9 @@ void audit_check_hole(struct audit_check *c, bool lost)
 
 void audit_check_record(struct audit_check *c, const struct audit_record *r)
 {
-	bool follows;
+	const bool links_only = c->trust->links_only;
+	const bool follows = check_seq(c, r);
 
-	follows = check_seq(c, r);
 	check_hollow(c, r);
 	if (c->cut && r->type != AUDIT_HEADER)
 		tell_link(c, r);
@@ -352,13 +364,11 @@ void audit_check_record(struct audit_check *c, const struct audit_record *r)
 	c->v->bytes += r->frame.len;
 	c->v->last = r->seq;
 	audit_check_anchor(c, r);
-	if (!c->trust->links_only) {
+	if (!links_only)
 		check_contents(c, r);
-	} else if (r->type == AUDIT_RECOVER) {
-		audit_check_recover(c, r);
-	} else if (r->type == AUDIT_PRUNED) {
-		audit_check_pruned(c, r);
-	}
+	check_kind(c, r);
+	if (!links_only && r->type != AUDIT_PURGED)
+		check_times(c, r);
 	if (r->type != AUDIT_HEADER)
 		audit_check_hole(c, false);
 	c->started = true;
@@ -488,7 +498,7 @@ void audit_check_end(struct audit_check *c)
 			" why",
 			(unsigned long long)c->gap_found,
 			(unsigned long long)c->gap_expect - 1);
-	if (c->prefix && !t->from && !t->partial && !t->links_only)
+	if (c->prefix && !t->from && !t->partial)
 		audit_find(c, AUDIT_TAMPER, "missing", NULL,
 			"the log begins at %llu, and no record says that what"
 			" was before was deleted",

@@ -108,7 +108,6 @@ void audit_check_header(struct audit_check *c, const struct audit_record *r)
 {
 	const uint8_t *pk = bytes_of(r, AUDIT_K_PK, AUDIT_PK);
 	const uint8_t *log_id = bytes_of(r, AUDIT_K_LOG, AUDIT_ID);
-	const uint8_t *boot = bytes_of(r, AUDIT_K_BOOT_ID, AUDIT_ID);
 
 	if (!pk || !log_id) {
 		audit_find(c, AUDIT_TAMPER, "header", r,
@@ -122,11 +121,6 @@ void audit_check_header(struct audit_check *c, const struct audit_record *r)
 			(unsigned long long)audit_uint(r, AUDIT_K_FMT, 0),
 			(unsigned long long)audit_uint(
 				r, AUDIT_K_INCOMPAT, 0));
-	c->same_boot = boot && memcmp(boot, c->boot_id, AUDIT_ID) == 0;
-	if (boot && !c->same_boot) {
-		memcpy(c->boot_id, boot, AUDIT_ID);
-		c->boot = 0;
-	}
 	if (c->has_pk) {
 		check_continues(c, r, pk, log_id);
 		return;
