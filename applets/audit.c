@@ -131,7 +131,7 @@ static const struct cli_verb verbs[] = {
 	CLI_VERB(audit_run_dump, "dump", "[FILE...]",
 		"print records (the default)"),
 	CLI_VERB(audit_run_follow, "follow", "", "print records as they come"),
-	CLI_VERB(audit_run_show, "show", "SEQ", "one command in full"),
+	CLI_VERB(audit_run_show, "show", "SEQ [FILE...]", "one command in full"),
 	CLI_VERB(audit_run_sessions, "sessions", "[FILE...]",
 		"sessions, and what ran in them"),
 	CLI_VERB(audit_run_replay, "replay", "[SEQ]",

@@ -273,8 +273,8 @@ static void take_cursor(
 	audit_walk(&plain, argc, argv, find_cursor, p, &damaged);
 	if (!p->cursor_met)
 		cli_die(AUDIT_CURSOR_GONE,
-			"the record of the cursor, %llu, is gone or another",
-			(unsigned long long)p->cursor.seq);
+			"the record of the cursor, %ju, is gone or another",
+			p->cursor.seq);
 }
 
 static int after_cursor(void *state, const struct audit_record *r)

@@ -110,7 +110,7 @@ static void csv_field(struct audit_out *o, const struct audit_record *r,
 
 	/* All that is known of what was expunged. */
 	if (r->type == AUDIT_PURGED && info->key == AUDIT_K_SEQ)
-		buf_addf(&o->out, "%llu", (unsigned long long)r->seq);
+		buf_addf(&o->out, "%ju", r->seq);
 	if (r->type == AUDIT_PURGED && info->key == AUDIT_K_TYPE)
 		buf_adds(&o->out, audit_type_name(r->type));
 	if (!f)

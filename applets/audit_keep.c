@@ -141,8 +141,8 @@ int audit_run_expunge(void *into, int argc, char **argv)
 
 	if (argc != 2 || num_u64(argv[1], 0, UINT64_MAX, &seq))
 		cli_die_usage(&audit_cli, "expunge takes a record's number");
-	buf_addf(&question, "Take out the contents of record %llu for good?",
-		(unsigned long long)seq);
+	buf_addf(&question, "Take out the contents of record %ju for good?",
+		seq);
 	if (!a->yes && !a->dry_run && cli_ask(buf_str(&question)) != 1)
 		cli_die(EXIT_FOUND, "nothing was changed (--yes does not ask)");
 	audit_dir_log(a, &log);

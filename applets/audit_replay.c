@@ -379,8 +379,7 @@ int audit_run_replay(void *into, int argc, char **argv)
 		cli_die(EXIT_FOUND, "there is nothing to replay%s",
 			argc == 2 ? " under that number" : "");
 	if (!p.count && !a->follow)
-		cli_warn("no output of %llu was recorded",
-			(unsigned long long)p.exec);
+		cli_warn("no output of %ju was recorded", p.exec);
 	play(&p);
 	buf_release(&p.bytes);
 	free(p.pieces);

@@ -62,14 +62,12 @@ static void put_command(struct report *p, struct audit_command *c)
 		(uint64_t[]){c->exec, c->start_wall / 1000000,
 			c->duration / 1000000, c->signal, c->pid,
 			c->cpu_us / 1000, c->maxrss_kib << 10, c->flags});
-	json_put_bool(j, "end", c->ended && c->decision != AUDIT_DENY);
-	json_put_i64(j, "exit",
-		c->signal ? 128 + (int64_t)c->signal : c->exit);
-	json_put_bool(j, "tty", c->terminal);
-	json_put_str(j, "session",
+	json_putf(j, "end %d exit %jd tty %d session %s decision %s",
+		c->ended && c->decision != AUDIT_DENY, audit_exit(c),
+		c->terminal,
 		audit_names_find(p->o.names,
-			c->has_session ? c->session : NULL, space));
-	json_put_str(j, "decision", audit_decision_name(c->decision));
+			c->has_session ? c->session : NULL, space),
+		audit_decision_name(c->decision));
 	put_text(j, "line", &c->line);
 	put_text(j, "cwd", &c->cwd);
 	put_text(j, "exe", &c->exe);

@@ -49,10 +49,10 @@ static void tell_refused(void *ctx, uint64_t first, uint64_t last,
 	struct shipping *p = ctx;
 
 	p->refused += count;
-	cli_warn("the receiver refuses %llu of the records %llu to %llu, and they"
+	cli_warn("the receiver refuses %ju of the records %ju to %ju, and they"
 		 " are not sent again: %s",
-		(unsigned long long)count, (unsigned long long)first,
-		(unsigned long long)last, *why ? why : "it says no reason");
+		count, first,
+		last, *why ? why : "it says no reason");
 }
 
 /* Told here, and to the receiver. */
@@ -85,15 +85,15 @@ static void reader_begin(struct shipping *p)
 /* The log does not have what was shipped last. */
 static void start_over(struct shipping *p)
 {
-	const unsigned long long seq = p->from.seq;
+	const uint64_t seq = p->from.seq;
 
 	if (p->ship.to.kind == SHIP_FILE)
 		cli_die(AUDIT_CURSOR_GONE,
-			"%s ends with record %llu, which the log has not: it was"
+			"%s ends with record %ju, which the log has not: it was"
 			" cut, rewritten, or is another; keep what is there, and"
 			" name another directory",
 			p->ship.to.path, seq);
-	note(p, "record %llu, the last one that was shipped, is not in the log: it"
+	note(p, "record %ju, the last one that was shipped, is not in the log: it"
 		" was cut, rewritten, or is another; all of it comes again",
 		seq);
 	p->from = (struct audit_cursor){0};
@@ -111,9 +111,8 @@ static int is_new(struct shipping *p, const struct audit_record *r)
 	p->seeking = false;
 	if (r->seq == p->from.seq)
 		return audit_cursor_is(&p->from, r) ? 0 : -1;
-	note(p, "the records %llu to %llu were deleted before they were shipped",
-		(unsigned long long)p->from.seq + 1,
-		(unsigned long long)r->seq - 1);
+	note(p, "the records %ju to %ju were deleted before they were shipped",
+		p->from.seq + 1, r->seq - 1);
 	return 1;
 }
 
@@ -150,12 +149,10 @@ static bool gather(struct shipping *p)
 		} else if (got == AUDIT_GOT_END) {
 			return true;
 		} else if (got != AUDIT_GOT_SEGMENT && !p->seeking) {
-			note(p, "segment %016llx, byte %llu: %llu bytes are no"
-				" record that can be read",
-				(unsigned long long)damage.segment,
-				(unsigned long long)damage.offset,
-				(unsigned long long)(damage.bytes +
-					damage.unread));
+			note(p,
+				"segment %016jx, byte %ju: %ju bytes are no "
+				"record that can be read", damage.segment,
+				damage.offset, damage.bytes + damage.unread);
 		}
 	}
 	return false;

@@ -38,9 +38,8 @@ static void add_stamp(struct audit_out *o, const struct audit_record *r)
 	if (o->form == OUT_SHORT_DELTA) {
 		if (!o->last_wall)
 			gap = 0;
-		buf_addf(&o->out, "[%6llu.%06llu]",
-			(unsigned long long)(gap / 1000000000),
-			(unsigned long long)(gap / 1000 % 1000000));
+		buf_addf(&o->out, "[%6ju.%06ju]", gap / 1000000000,
+			gap / 1000 % 1000000);
 	} else {
 		audit_put_local(&o->out, r->wall, o->a->utc,
 			o->form == OUT_SHORT);
@@ -58,7 +57,7 @@ static void add_intro(struct audit_out *o, const struct audit_record *r)
 	buf_addc(&o->out, ' ');
 	add_safe(o, name, strlen(name));
 	if (r->exec)
-		buf_addf(&o->out, "[%llu]", (unsigned long long)r->exec);
+		buf_addf(&o->out, "[%ju]", r->exec);
 	buf_addf(&o->out, "%s ", paint(o, "0"));
 }
 
@@ -99,8 +98,7 @@ static void short_io(struct audit_out *o, const struct audit_record *r)
 	const char *p;
 
 	if (gap)
-		buf_addf(&o->out, "%s (%llu bytes left out)\n", name,
-			(unsigned long long)gap);
+		buf_addf(&o->out, "%s (%ju bytes left out)\n", name, gap);
 	if (!data)
 		return;
 	p = (const char *)data->bytes;
@@ -194,13 +192,11 @@ static void short_other(struct audit_out *o, const struct audit_record *r)
 		add_json(o, r, AUDIT_K_PRUNED);
 		break;
 	case AUDIT_PURGED:
-		buf_addf(&o->out, "record %llu expunged, see %llu",
-			(unsigned long long)r->seq,
-			(unsigned long long)r->field[1].item.n);
+		buf_addf(&o->out, "record %ju expunged, see %ju", r->seq,
+			r->field[1].item.n);
 		break;
 	default:
-		buf_addf(&o->out, "record of kind %llu",
-			(unsigned long long)r->type);
+		buf_addf(&o->out, "record of kind %ju", r->type);
 	}
 	buf_addc(&o->out, '\n');
 }
@@ -238,12 +234,11 @@ void audit_short(struct audit_out *o, const struct audit_record *r)
 void audit_verbose(struct audit_out *o, const struct audit_record *r)
 {
 	audit_put_local(&o->out, r->wall, o->a->utc, false);
-	buf_addf(&o->out, " [seq=%llu;segment=%016llx;offset=%llu]\n",
-		(unsigned long long)r->seq, (unsigned long long)r->segment,
-		(unsigned long long)r->offset);
+	buf_addf(&o->out, " [seq=%ju;segment=%016jx;offset=%ju]\n", r->seq,
+		r->segment, r->offset);
 	if (r->type == AUDIT_PURGED) {
-		buf_addf(&o->out, "    TYPE=purged\n    BY=%llu\n",
-			(unsigned long long)r->field[1].item.n);
+		buf_addf(&o->out, "    TYPE=purged\n    BY=%ju\n",
+			r->field[1].item.n);
 		return;
 	}
 	for (unsigned i = 0; i < r->fields; i++) {

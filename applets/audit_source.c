@@ -290,17 +290,16 @@ void audit_tell_damage(
 {
 	if (a->quiet)
 		return;
-	cli_warn("segment %016llx, byte %llu: %llu bytes %s",
-		(unsigned long long)d->segment, (unsigned long long)d->offset,
-		(unsigned long long)d->bytes,
+	cli_warn("segment %016jx, byte %ju: %ju bytes %s",
+		d->segment, d->offset,
+		d->bytes,
 		got == AUDIT_GOT_ALIEN ? "are a record that cannot be read"
 		: got == AUDIT_GOT_BAD ? "are damaged"
 				       : "at the end are no whole record");
 	if (got == AUDIT_GOT_BAD)
-		cli_warn("what follows them in that file is not shown, because"
-			 " nothing vouches for it: 'tail -c +%llu FILE |"
-			 " wardbox audit dump -' shows it",
-			(unsigned long long)(d->offset + d->bytes + 1));
+		cli_warn("what follows them in that file is not shown, because "
+			"nothing vouches for it: 'tail -c +%ju FILE | wardbox "
+			"audit dump -' shows it", d->offset + d->bytes + 1);
 }
 
 struct walk {

@@ -10,6 +10,19 @@
 
 enum { SHOWN = 8, LABEL = 12 };
 
+/* The tallies in JSON and, with a title, for people. */
+static const struct {
+	char key[14], title[16];
+} tallies[TALLIES] = {
+	[TALLY_DENIED] = {"most_denied", "most denied"},
+	[TALLY_FAILED] = {"most_failed", "most failed"},
+	[TALLY_PROGRAMS] = {"programs", "programs"},
+	[TALLY_RULES] = {"rules", "rules"},
+	[TALLY_EVENTS] = {"events", ""},
+	[TALLY_HOSTS] = {"hosts", "hosts spoken to"},
+	[TALLY_REFUSED] = {"hosts_refused", "hosts refused"},
+};
+
 struct drawing {
 	struct buf out;
 	bool colour;
@@ -29,7 +42,7 @@ static void bar(struct drawing *g, const char *label, uint64_t n, uint64_t most,
 	const unsigned room = g->columns > 50 ? g->columns - 34 : 16;
 	uint64_t length = most ? (n * room + most - 1) / most : 0;
 
-	buf_addf(&g->out, "  %-*s %8llu ", LABEL, label, (unsigned long long)n);
+	buf_addf(&g->out, "  %-*s %8ju ", LABEL, label, n);
 	buf_adds(&g->out, cli_sgr(g->colour, code));
 	while (length--)
 		buf_adds(&g->out, g->colour ? "\xe2\x96\x88" : "#");
@@ -37,13 +50,26 @@ static void bar(struct drawing *g, const char *label, uint64_t n, uint64_t most,
 	buf_addc(&g->out, '\n');
 }
 
-static uint64_t most_of(const uint64_t *n, size_t count)
+/* A bar for each number that is not 0; nothing when all are. */
+static void chart(struct drawing *g, const char *title, const uint64_t *n,
+	size_t count, const char *(*label)(uint64_t), const char *const *codes)
 {
 	uint64_t most = 0;
 
 	for (size_t i = 0; i < count; i++)
 		most = n[i] > most ? n[i] : most;
-	return most;
+	if (most)
+		heading(g, title);
+	for (size_t i = 0; i < count; i++)
+		if (n[i])
+			bar(g, label(i), n[i], most, codes[i % 5]);
+}
+
+static const char *exit_label(uint64_t i)
+{
+	static const char labels[][10] = {"0", "not 0", "by signal", "no end"};
+
+	return labels[i];
 }
 
 static void text_line(struct drawing *g, const char *text)
@@ -57,12 +83,11 @@ static void text_line(struct drawing *g, const char *text)
 
 static void top(struct drawing *g, const char *title, const struct tally *t)
 {
-	if (!t->count)
+	if (!*title || !t->count)
 		return;
 	heading(g, title);
 	for (size_t i = 0; i < SHOWN && i < t->count; i++) {
-		buf_addf(&g->out, "  %8llu  ",
-			(unsigned long long)t->rows[i].count);
+		buf_addf(&g->out, "  %8ju  ", t->rows[i].count);
 		text_line(g, t->rows[i].text);
 	}
 	if (t->count > SHOWN)
@@ -73,52 +98,36 @@ static void top(struct drawing *g, const char *title, const struct tally *t)
 static void summary(struct drawing *g, const struct audit *a,
 	const struct tallies *t)
 {
-	buf_addf(&g->out, "%llu command%s in %llu record%s, ",
-		(unsigned long long)t->commands, str_plural(t->commands),
-		(unsigned long long)t->records, str_plural(t->records));
+	buf_addf(&g->out, "%ju command%s in %ju record%s, ", t->commands,
+		str_plural(t->commands), t->records, str_plural(t->records));
 	audit_put_local(&g->out, t->first, a->utc, true);
 	buf_adds(&g->out, " to ");
 	audit_put_local(&g->out, t->last, a->utc, true);
 	buf_adds(&g->out, "; ");
 	audit_put_duration(&g->out, t->duration);
-	buf_addf(&g->out, " of running\nrecorded: %llu bytes of input, %llu of"
-			  " output, %llu of errors; %llu cut, %llu timed out\n",
-		(unsigned long long)t->bytes[0],
-		(unsigned long long)t->bytes[1],
-		(unsigned long long)t->bytes[2],
-		(unsigned long long)t->truncated,
-		(unsigned long long)t->timeouts);
+	buf_addf(&g->out,
+		" of running\nrecorded: %ju bytes of input, %ju of output, %ju "
+		"of errors; %ju cut, %ju timed out\n", t->bytes[0], t->bytes[1],
+		t->bytes[2], t->truncated, t->timeouts);
 }
 
 static void draw(struct drawing *g, const struct tallies *t)
 {
-	static const char *const exits[] = {
-		"0", "not 0", "by signal", "no end"};
 	static const char *const codes[] = {"32", "31", "33", "36", "2"};
-	const uint64_t most = most_of(t->decisions, 5);
+	static const char *const blue[] = {"34", "34", "34", "34", "34"};
 
-	heading(g, "decisions");
-	for (unsigned i = 0; i < 5; i++)
-		if (t->decisions[i])
-			bar(g, audit_decision_name(i), t->decisions[i], most,
-				codes[i]);
-	heading(g, "how they ended");
-	for (unsigned i = 0; i < 4; i++)
-		if (t->exits[i])
-			bar(g, exits[i], t->exits[i], most_of(t->exits, 4),
-				codes[i]);
-	heading(g, "how long they took");
-	for (unsigned i = 0; i < TALLY_BUCKETS; i++)
-		if (t->buckets[i])
-			bar(g, tallies_bucket(i), t->buckets[i],
-				most_of(t->buckets, TALLY_BUCKETS), "34");
+	chart(g, "decisions", t->decisions, ARRAY_SIZE(t->decisions),
+		audit_decision_name, codes);
+	chart(g, "how they ended", t->exits, ARRAY_SIZE(t->exits), exit_label,
+		codes);
+	chart(g, "how long they took", t->buckets, TALLY_BUCKETS,
+		tallies_bucket, blue);
 	if (t->slow[0].line)
 		heading(g, "slowest");
 	for (unsigned i = 0; i < TALLY_SLOW && t->slow[i].line; i++) {
 		buf_adds(&g->out, "  ");
 		audit_put_duration(&g->out, t->slow[i].duration);
-		buf_addf(&g->out, "  [%llu] ",
-			(unsigned long long)t->slow[i].exec);
+		buf_addf(&g->out, "  [%ju] ", t->slow[i].exec);
 		text_line(g, t->slow[i].line);
 	}
 }
@@ -126,54 +135,33 @@ static void draw(struct drawing *g, const struct tallies *t)
 static void put_tally(struct json *j, const char *key, const struct tally *t)
 {
 	json_put_open(j, key, '[');
-	for (size_t i = 0; i < t->count && i < 100; i++) {
-		json_open(j, '{');
-		json_put_str(j, "text", t->rows[i].text);
-		json_put_u64(j, "count", t->rows[i].count);
-		json_close(j);
-	}
+	for (size_t i = 0; i < t->count && i < 100; i++)
+		json_putf(j, "{ text %s count %ju }", t->rows[i].text,
+			t->rows[i].count);
 	json_close(j);
 }
 
 static void put_json(struct buf *out, const struct tallies *t)
 {
-	static const char *const exits[] = {
-		"zero", "nonzero", "signal", "none"};
 	struct json j = JSON_INIT(out);
 
-	json_open(&j, '{');
-	json_put_u64(&j, "records", t->records);
-	json_put_u64(&j, "commands", t->commands);
-	json_put_open(&j, "decisions", '{');
-	for (unsigned i = 0; i < 4; i++)
-		json_u64(json_key(&j, audit_decision_name(i)), t->decisions[i]);
-	json_close(&j);
-	json_put_open(&j, "exits", '{');
-	for (unsigned i = 0; i < ARRAY_SIZE(exits); i++)
-		json_put_u64(&j, exits[i], t->exits[i]);
-	json_close(&j);
-	json_put_open(&j, "durations", '{');
+	json_putf(&j, "{ records %ju commands %ju decisions {", t->records,
+		t->commands);
+	for (unsigned i = 0; i < ARRAY_SIZE(t->decisions); i++)
+		json_put_u64(&j, audit_decision_name(i), t->decisions[i]);
+	json_putf(&j, "} exits {");
+	audit_put_numbers(&j, "zero\0nonzero\0signal\0none\0", t->exits);
+	json_putf(&j, "} durations {");
 	for (unsigned i = 0; i < TALLY_BUCKETS; i++)
-		json_u64(json_key(&j, tallies_bucket(i)), t->buckets[i]);
+		json_put_u64(&j, tallies_bucket(i), t->buckets[i]);
+	json_putf(&j, "} slowest [");
+	for (unsigned i = 0; i < TALLY_SLOW && t->slow[i].line; i++)
+		json_putf(&j, "{ exec %ju duration_ns %ju command %s }",
+			t->slow[i].exec, t->slow[i].duration, t->slow[i].line);
 	json_close(&j);
-	json_put_open(&j, "slowest", '[');
-	for (unsigned i = 0; i < TALLY_SLOW && t->slow[i].line; i++) {
-		json_open(&j, '{');
-		json_put_u64(&j, "exec", t->slow[i].exec);
-		json_put_u64(&j, "duration_ns", t->slow[i].duration);
-		json_put_str(&j, "command", t->slow[i].line);
-		json_close(&j);
-	}
-	json_close(&j);
-	put_tally(&j, "most_denied", &t->denied);
-	put_tally(&j, "most_failed", &t->failed);
-	put_tally(&j, "programs", &t->programs);
-	put_tally(&j, "rules", &t->rules);
-	put_tally(&j, "events", &t->kinds);
-	put_tally(&j, "hosts", &t->hosts);
-	put_tally(&j, "hosts_refused", &t->refused);
-	json_put_u64(&j, "truncated", t->truncated);
-	json_put_u64(&j, "timeouts", t->timeouts);
+	for (size_t i = 0; i < TALLIES; i++)
+		put_tally(&j, tallies[i].key, &t->tally[i]);
+	json_putf(&j, "truncated %ju timeouts %ju", t->truncated, t->timeouts);
 	json_end(&j);
 }
 
@@ -194,12 +182,8 @@ int audit_run_stats(void *into, int argc, char **argv)
 	} else {
 		summary(&g, a, &t);
 		draw(&g, &t);
-		top(&g, "most denied", &t.denied);
-		top(&g, "most failed", &t.failed);
-		top(&g, "programs", &t.programs);
-		top(&g, "rules", &t.rules);
-		top(&g, "hosts spoken to", &t.hosts);
-		top(&g, "hosts refused", &t.refused);
+		for (size_t i = 0; i < TALLIES; i++)
+			top(&g, tallies[i].title, &t.tally[i]);
 	}
 	cli_print(&g.out);
 	buf_release(&g.out);

@@ -1,4 +1,4 @@
-/* audit_tally.c - what stats and report count
+/* audit_tally.c - what stats counts
  * SPDX-License-Identifier: MIT
  */
 #include "audit_tally.h"
@@ -56,7 +56,7 @@ static void tally_add_many(
 	t->rows[i].count = times;
 }
 
-void tally_add(struct tally *t, const char *text, size_t n)
+static void tally_add(struct tally *t, const char *text, size_t n)
 {
 	tally_add_many(t, text, n, 1);
 }
@@ -70,20 +70,6 @@ static int by_count(const void *a, const void *b)
 	if (!x->text || !y->text)
 		return x->text ? -1 : y->text != NULL;
 	return strcmp(x->text, y->text);
-}
-
-void tally_sort(struct tally *t)
-{
-	if (t->rows)
-		qsort(t->rows, 2 * TALLY_MAX, sizeof *t->rows, by_count);
-}
-
-void tally_release(struct tally *t)
-{
-	for (size_t i = 0; t->rows && i < 2 * TALLY_MAX; i++)
-		free(t->rows[i].text);
-	free(t->rows);
-	*t = (struct tally){0};
 }
 
 static void tally_text(
@@ -117,15 +103,15 @@ static void note_start(struct tallies *t, const struct audit_record *r)
 	buf_str(&line);
 	t->commands++;
 	t->decisions[decision < 4 ? decision : 4]++;
-	tally_text(&t->rules, r, AUDIT_K_RULE);
+	tally_text(&t->tally[TALLY_RULES], r, AUDIT_K_RULE);
 	end = line.len ? strchrnul(line.data, ' ') : "";
 	base = line.len ? line.data : "";
 	for (const char *p = base; p < end; p++)
 		if (*p == '/')
 			base = p + 1;
-	tally_add(&t->programs, base, (size_t)(end - base));
+	tally_add(&t->tally[TALLY_PROGRAMS], base, (size_t)(end - base));
 	if (decision == AUDIT_DENY)
-		tally_add(&t->denied, line.len ? line.data : "", line.len);
+		tally_add(&t->tally[TALLY_DENIED], line.len ? line.data : "", line.len);
 	else
 		remember(t, r->seq, &line);
 }
@@ -141,7 +127,7 @@ static unsigned bucket_of(uint64_t ns)
 	return i;
 }
 
-const char *tallies_bucket(unsigned i)
+const char *tallies_bucket(uint64_t i)
 {
 	static const char *const names[TALLY_BUCKETS] = {"< 1 ms", "< 4 ms",
 		"< 16 ms", "< 64 ms", "< 256 ms", "< 1 s", "< 4 s", "< 16 s",
@@ -185,7 +171,7 @@ static void note_end(struct tallies *t, const struct audit_record *r)
 	t->truncated += (flags & AUDIT_TRUNCATED) != 0;
 	t->timeouts += (flags & AUDIT_TIMEOUT) != 0;
 	if (killed || failed)
-		tally_add(&t->failed, line, strlen(line));
+		tally_add(&t->tally[TALLY_FAILED], line, strlen(line));
 	note_slow(t, r->exec, duration, line);
 	if (begun) {
 		free(o->line);
@@ -209,7 +195,8 @@ static void note_host(struct tallies *t, const struct audit_record *r)
 		BUF_PRINT(text, "%.*s:%.*s", (int)name.n,
 			(const char *)name.bytes, (int)port.n,
 			(const char *)port.bytes);
-	tally_add_many(spoken ? &t->hosts : &t->refused, text, strlen(text),
+	tally_add_many(&t->tally[spoken ? TALLY_HOSTS : TALLY_REFUSED], text,
+		strlen(text),
 		spoken && audit_detail(r, "count", &count) ? count.n : 1);
 }
 
@@ -227,7 +214,7 @@ int tallies_note(void *state, const struct audit_record *r)
 	else if (r->type == AUDIT_END)
 		note_end(t, r);
 	else if (r->type == AUDIT_EVENT)
-		tally_text(&t->kinds, r, AUDIT_K_EVENT);
+		tally_text(&t->tally[TALLY_EVENTS], r, AUDIT_K_EVENT);
 	if (r->type == AUDIT_EVENT)
 		note_host(t, r);
 	data = r->type == AUDIT_IO ? audit_text(r, AUDIT_K_DATA) : NULL;
@@ -243,24 +230,21 @@ void tallies_finish(struct tallies *t)
 	uint64_t begun = t->commands - t->decisions[AUDIT_DENY];
 
 	t->exits[3] = begun > ended ? begun - ended : 0;
-	tally_sort(&t->denied);
-	tally_sort(&t->failed);
-	tally_sort(&t->programs);
-	tally_sort(&t->rules);
-	tally_sort(&t->kinds);
-	tally_sort(&t->hosts);
-	tally_sort(&t->refused);
+	for (size_t i = 0; i < TALLIES; i++)
+		if (t->tally[i].rows)
+			qsort(t->tally[i].rows, 2 * TALLY_MAX,
+				sizeof *t->tally[i].rows, by_count);
 }
 
 void tallies_release(struct tallies *t)
 {
-	tally_release(&t->denied);
-	tally_release(&t->failed);
-	tally_release(&t->programs);
-	tally_release(&t->rules);
-	tally_release(&t->kinds);
-	tally_release(&t->hosts);
-	tally_release(&t->refused);
+	for (size_t i = 0; i < TALLIES; i++) {
+		const struct tally *one = &t->tally[i];
+
+		for (size_t k = 0; one->rows && k < 2 * TALLY_MAX; k++)
+			free(one->rows[k].text);
+		free(one->rows);
+	}
 	for (unsigned i = 0; i < TALLY_SLOW; i++)
 		free(t->slow[i].line);
 	for (size_t i = 0; t->open && i < OPEN_MAX; i++)

@@ -1,4 +1,4 @@
-/* audit_tally.h - what stats and report count
+/* audit_tally.h - what stats counts
  * SPDX-License-Identifier: MIT
  */
 #ifndef WARDBOX_APPLET_AUDIT_TALLY_H
@@ -19,10 +19,17 @@ struct tally {
 	size_t count;
 	uint64_t rest;
 };
-void tally_add(struct tally *t, const char *text, size_t n);
-/* Most frequent first. */
-void tally_sort(struct tally *t);
-void tally_release(struct tally *t);
+
+enum {
+	TALLY_DENIED,
+	TALLY_FAILED,
+	TALLY_PROGRAMS,
+	TALLY_RULES,
+	TALLY_EVENTS,
+	TALLY_HOSTS,
+	TALLY_REFUSED,
+	TALLIES,
+};
 
 /* A command that has begun and not ended. */
 struct tally_open {
@@ -34,20 +41,19 @@ struct tallies {
 	uint64_t records, commands, first, last;
 	uint64_t decisions[5], exits[4]; /* 0, other, signal, none */
 	uint64_t buckets[TALLY_BUCKETS]; /* < 1 ms, < 4 ms, ... */
-	uint64_t bytes[3], redacted, truncated, timeouts, duration;
-	struct tally denied, failed, programs, rules, kinds, hosts, refused;
+	uint64_t bytes[3], truncated, timeouts, duration;
+	struct tally tally[TALLIES];
 	struct {
 		uint64_t exec, duration;
 		char *line;
 	} slow[TALLY_SLOW];
 	struct tally_open *open;
-	size_t open_count;
 };
 int tallies_note(void *state, const struct audit_record *r);
 void tallies_finish(struct tallies *t);
 void tallies_release(struct tallies *t);
 
 /* "< 1 ms", ... of bucket i. */
-const char *tallies_bucket(unsigned i);
+const char *tallies_bucket(uint64_t i);
 
 #endif

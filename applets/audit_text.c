@@ -22,7 +22,7 @@ void audit_put_local(struct buf *out, uint64_t ns, bool utc, bool brief)
 	long off;
 
 	if (!(utc ? gmtime_r(&t, &tm) : localtime_r(&t, &tm))) {
-		buf_addf(out, "@%llu", (unsigned long long)(ns / second));
+		buf_addf(out, "@%ju", ns / second);
 		return;
 	}
 	if (brief) {
@@ -55,19 +55,19 @@ void audit_put_lines(struct buf *out, const char *s, size_t n)
 
 void audit_put_duration(struct buf *out, uint64_t ns)
 {
-	unsigned long long us = ns / 1000;
+	uint64_t us = ns / 1000;
 
 	if (us < 1000)
-		buf_addf(out, "%llu us", us);
+		buf_addf(out, "%ju us", us);
 	else if (us < 1000000)
-		buf_addf(out, "%llu.%llu ms", us / 1000, us / 100 % 10);
+		buf_addf(out, "%ju.%ju ms", us / 1000, us / 100 % 10);
 	else if (us < 60 * 1000000ULL)
-		buf_addf(out, "%llu.%02llu s", us / 1000000, us / 10000 % 100);
+		buf_addf(out, "%ju.%02ju s", us / 1000000, us / 10000 % 100);
 	else if (us < 3600 * 1000000ULL)
-		buf_addf(out, "%llu min %llu s", us / 60000000,
+		buf_addf(out, "%ju min %ju s", us / 60000000,
 			us / 1000000 % 60);
 	else
-		buf_addf(out, "%llu h %llu min", us / 3600000000ULL,
+		buf_addf(out, "%ju h %ju min", us / 3600000000,
 			us / 60000000 % 60);
 }
 

@@ -27,7 +27,7 @@ static void words(
 }
 
 /* [kind, words] of each: "word", "any", "rest", "opt", "noopt", "has",
- * "says", "at", "from"; a quoted word is "exact". */
+ * "says", "at", "from", "to"; a quoted word is "exact". */
 static void tokens(
 	struct buf *b, const struct policy_image *img, struct img_range r)
 {
@@ -40,7 +40,7 @@ static void tokens(
 		if (kind == IMG_TOK_WORD && !(t.bits & IMG_TOK_GLOB))
 			text(b, "exact");
 		else
-			text(b, str_nth("word\0any\0rest\0opt\0noopt\0has\0says\0at\0from\0", kind));
+			text(b, str_nth("word\0any\0rest\0opt\0noopt\0has\0says\0at\0from\0to\0", kind));
 		words(b, img, img_words(img, t));
 	}
 }

@@ -37,16 +37,11 @@ static enum policy_layer layer_of(const char *path)
 
 void policy_tell(struct json *j, const char *path, const struct diag *d)
 {
-	json_open(j, '{');
-	json_put_str(j, "policy", path);
-	json_put_bool(j, "good", !d);
-	if (!d)
-		return;
-	json_put_str(j, "file", d->file);
-	json_put_u64(j, "line", d->line);
-	json_put_u64(j, "column", d->col);
-	json_put_str(j, "error", d->text);
-	json_put_str(j, "hint", d->hint);
+	json_putf(j, "{ policy %s good %d", path, !d);
+	if (d)
+		json_putf(j, "file %s line %ju column %ju error %s hint %s",
+			d->file, (uintmax_t)d->line, (uintmax_t)d->col, d->text,
+			d->hint);
 }
 
 /* d: what is wrong, NULL for nothing. */

@@ -277,12 +277,10 @@ void policy_wrote(const struct policy_opts *o, struct json *j, const char *file,
 	}
 	if (!j->depth)
 		json_open(j, '[');
-	json_open(j, '{');
-	json_put_str(j, "file", file);
+	json_putf(j, "{ file %s", file);
 	if (text)
 		json_put_str(j, "text", text);
-	json_put_bool(j, "written", !o->dry_run);
-	json_close(j);
+	json_putf(j, "written %d }", !o->dry_run);
 }
 
 void policy_line_of(

@@ -42,26 +42,17 @@ static const char *colour_of(enum policy_decision d)
 
 static void json_verdict(struct json *j, const struct policy_verdict *v)
 {
-	json_open(j, '{');
-	json_put_str(j, "decision", policy_decision_name(v->decision));
+	json_putf(j, "{ decision %s", policy_decision_name(v->decision));
 	if (v->would != v->decision)
 		json_put_str(j, "would", policy_decision_name(v->would));
-	json_put_str(j, "rule", v->rule);
-	json_put_str(j, "layer", policy_layer_name(v->layer));
-	if (v->line) {
-		json_put_str(j, "file", v->file);
-		json_put_u64(j, "line", v->line);
-	}
+	json_putf(j, "rule %s layer %s", v->rule, policy_layer_name(v->layer));
+	if (v->line)
+		json_putf(j, "file %s line %ju", v->file, (uintmax_t)v->line);
 	json_put_str(j, "reason", v->reason);
 	if (v->alternative[0])
 		json_put_str(j, "alternative", v->alternative);
-	json_put_bool(j, "open", v->open);
-	json_put_str(j, "command", v->command);
-	json_put_open(j, "span", '[');
-	json_u64(j, v->offset);
-	json_u64(j, v->length);
-	json_close(j);
-	json_close(j);
+	json_putf(j, "open %d command %s span [ %ju %ju ] }", v->open,
+		v->command, (uintmax_t)v->offset, (uintmax_t)v->length);
 }
 
 /* "deny (net): reason" and where the rule stands. */
@@ -351,11 +342,8 @@ int policy_explain(void *into, int argc, char **argv)
 	if (o->json) {
 		w.json = &j;
 		j.pretty = true;
-		json_open(&j, '{');
-		json_put_str(&j, "profile",
-			policy_profile_name(h->profile));
-		json_put_str(&j, "root", h->root);
-		json_put_open(&j, "commands", '[');
+		json_putf(&j, "{ profile %s root %s commands [",
+			policy_profile_name(h->profile), h->root);
 	} else {
 		buf_addf(&out, "profile %s, root ",
 			policy_profile_name(h->profile));

@@ -7,13 +7,13 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "guard/guard_log.h"
 #include "base/path.h"
 #include "log/audit_read.h"
 #include "log/audit_read_filter.h"
+#include "log/audit_read_json.h"
 #include "sys/env.h"
 #include "policy_applet.h"
 #include "shell/shell_call.h"
@@ -102,8 +102,6 @@ static size_t line_field(struct buf *b, const struct audit_record *r)
 static void one_record(
 	const struct audit_record *r, logged_each *each, void *ctx)
 {
-	static const char *const name[] = {"allow", "deny", "confirm", "allow"};
-	uint64_t d = audit_uint(r, AUDIT_K_DECISION, 0);
 	autobuf struct buf b = BUF_INIT(8 * TEXT_MAX);
 	size_t rule = text_field(&b, r, AUDIT_K_RULE);
 	size_t reason = text_field(&b, r, AUDIT_K_REASON);
@@ -113,7 +111,8 @@ static void one_record(
 	if (!b.err)
 		each(ctx,
 			&(struct logged){.wall = r->wall,
-				.decision = name[d < ARRAY_SIZE(name) ? d : 1],
+				.decision = audit_decision_name(audit_uint(
+					r, AUDIT_K_DECISION, AUDIT_DENY)),
 				.rule = b.data + rule,
 				.reason = b.data + reason,
 				.cwd = b.data + cwd,
@@ -218,31 +217,14 @@ struct ring {
 	bool json;
 };
 
-static void stamp(struct buf *out, uint64_t wall)
-{
-	time_t t = (time_t)(wall / 1000000000);
-	struct tm tm = {0};
-
-	gmtime_r(&t, &tm);
-	buf_addf(out, "%04d-%02d-%02dT%02d:%02d:%02dZ", tm.tm_year + 1900,
-		tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec);
-}
-
 static void as_json(struct buf *out, const struct logged *l)
 {
 	struct json j = JSON_INIT(out);
-	char text[32];
-	struct buf when = BUF_FIXED(text);
 
-	stamp(&when, l->wall);
 	json_open(&j, '{');
-	json_put_str(&j, "time", buf_str(&when));
-	json_put_str(&j, "decision", l->decision);
-	json_put_str(&j, "rule", l->rule);
-	json_put_str(&j, "reason", l->reason);
-	json_put_str(&j, "cwd", l->cwd);
-	json_put_str(&j, "line", l->line);
-	json_close(&j);
+	audit_json_time(&j, "time", l->wall);
+	json_putf(&j, "decision %s rule %s reason %s cwd %s line %s }",
+		l->decision, l->rule, l->reason, l->cwd, l->line);
 }
 
 static void remember(void *ctx, const struct logged *l)
@@ -254,7 +236,7 @@ static void remember(void *ctx, const struct logged *l)
 	if (r->json) {
 		as_json(&b, l);
 	} else {
-		stamp(&b, l->wall);
+		audit_add_time(&b, l->wall);
 		buf_addf(&b, " %-7s %-14s ", l->decision, l->rule);
 		cli_escape_str(&b, l->line);
 		buf_addc(&b, '\n');

@@ -60,14 +60,10 @@ static void rule_json(struct json *j, const struct policy_image *img,
 	autobuf struct buf text = BUF_INIT(1 << 20);
 
 	pattern(&text, img, r);
-	json_open(j, '{');
-	json_put_str(j, "kind", kinds[IMG_KIND(r->bits)]);
-	json_put_str(j, "id", img_str(img, r->id));
-	json_put_str(j, "pattern", buf_str(&text));
-	json_put_str(j, "layer",
-		policy_layer_name((enum policy_layer)img->head->layer));
-	json_put_str(j, "file", img_str(img, r->file));
-	json_put_u64(j, "line", r->line);
+	json_putf(j, "{ kind %s id %s pattern %s layer %s file %s line %ju",
+		kinds[IMG_KIND(r->bits)], img_str(img, r->id), buf_str(&text),
+		policy_layer_name((enum policy_layer)img->head->layer),
+		img_str(img, r->file), (uintmax_t)r->line);
 	if (r->text)
 		json_put_str(j, "reason", img_str(img, r->text));
 	json_close(j);
@@ -152,10 +148,7 @@ static void sources(const struct policy_here *h, struct json *j)
 				buf_addc(j->out, '\n');
 				continue;
 			}
-			json_open(j, '{');
-			json_put_str(j, "layer", name);
-			json_put_str(j, "source", text);
-			json_close(j);
+			json_putf(j, "{ layer %s source %s }", name, text);
 		}
 	}
 }
@@ -180,9 +173,8 @@ static void limits(const struct policy_grants *g, struct json *j)
 		if (j->depth)
 			json_put_u64(j, row[i].key, value[i]);
 		else if (value[i])
-			buf_addf(j->out, "  %-10s %llu%s\n", row[i].name,
-				(unsigned long long)(value[i] / row[i].by),
-				row[i].unit);
+			buf_addf(j->out, "  %-10s %ju%s\n", row[i].name,
+				value[i] / row[i].by, row[i].unit);
 	}
 }
 
@@ -208,23 +200,17 @@ static void status_json(struct json *j, const struct policy_here *h,
 	const struct policy_grants *g, const struct status *is)
 {
 	j->pretty = true;
-	json_open(j, '{');
-	json_put_str(j, "state", is->policy);
-	json_put_str(j, "profile", policy_profile_name(h->profile));
-	json_put_bool(j, "shell", is->shell);
-	json_put_str(j, "unknown", is->unknown);
-	json_put_str(j, "root", h->root);
-	json_put_bool(j, "confined", g->confine);
-	json_put_str(j, "network", str_nth(POLICY_NETS, g->net));
-	json_put_bool(j, "supervised", g->supervise);
-	json_put_open(j, "limits", '{');
+	json_putf(j,
+		"{ state %s profile %s shell %d unknown %s root %s confined %d "
+		"network %s supervised %d limits {",
+		is->policy, policy_profile_name(h->profile), is->shell,
+		is->unknown, h->root, g->confine, str_nth(POLICY_NETS, g->net),
+		g->supervise);
 	limits(g, j);
-	json_close(j);
-	json_put_open(j, "relaxed", '[');
+	json_putf(j, "} relaxed [");
 	for (size_t i = 0; i < g->relax.count; i++)
 		json_str(j, g->relax.item[i]);
-	json_close(j);
-	json_put_open(j, "layers", '[');
+	json_putf(j, "] layers [");
 	sources(h, j);
 }
 

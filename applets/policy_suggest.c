@@ -114,7 +114,9 @@ static void look(void *ctx, const struct logged *l)
 		propose_host(s, l);
 		return;
 	}
-	if (str_eq(l->decision, "allow") && !str_after(l->rule, "would-"))
+	/* What an open line started was decided then, and has records of its own. */
+	if ((str_eq(l->decision, "allow") || str_eq(l->decision, "open")) &&
+		!str_after(l->rule, "would-"))
 		return;
 	s->asked++;
 	req = policy_request_here(s->o, s->h);
@@ -158,10 +160,8 @@ static void write_rule(struct suggest *s, struct buf *out, const char *words,
 			buf_str(&rule));
 		return;
 	}
-	json_open(&s->j, '{');
-	json_put_str(&s->j, "rule", buf_str(&rule));
-	json_put_u64(&s->j, "times", times);
-	json_close(&s->j);
+	json_putf(&s->j, "{ rule %s times %ju }", buf_str(&rule),
+		(uintmax_t)times);
 }
 
 static void write_rules(struct suggest *s, struct buf *out)
@@ -201,11 +201,10 @@ static void write_rules(struct suggest *s, struct buf *out)
 
 static void begin_json(struct suggest *s)
 {
-	json_open(&s->j, '{');
-	json_put_u64(&s->j, "lines", s->asked);
-	json_put_u64(&s->j, "denials_that_stay", s->blocked);
-	json_put_u64(&s->j, "never_proposed", s->never);
-	json_put_open(&s->j, "rules", '[');
+	json_putf(&s->j,
+		"{ lines %ju denials_that_stay %ju never_proposed %ju rules [",
+		(uintmax_t)s->asked, (uintmax_t)s->blocked,
+		(uintmax_t)s->never);
 }
 
 int policy_suggest(void *into, int argc, char **argv)

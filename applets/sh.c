@@ -72,9 +72,8 @@ __attribute__((noreturn)) static void end(
 		!find_real(q->command.argv[0], path, size, &out.diag))
 		guard_run(q, &out);
 	if (out.undo_gone && q->io.pty && q->command.kind == GUARD_LINE)
-		cli_warn("%llu path%s removed; 'wardbox undo' brings %s back",
-			(unsigned long long)out.undo_gone,
-			out.undo_gone == 1 ? " was" : "s were",
+		cli_warn("%ju path%s removed; 'wardbox undo' brings %s back",
+			out.undo_gone, out.undo_gone == 1 ? " was" : "s were",
 			out.undo_gone == 1 ? "it" : "them");
 	cli_guard_exit(&out);
 }

@@ -61,15 +61,12 @@ static void json_applets(struct json *j)
 
 		if (!row->about)
 			continue;
-		json_open(j, '{');
-		json_put_str(j, "name", row->name);
-		json_put_str(j, "about", row->about);
-		json_put_open(j, "aliases", '[');
+		json_putf(j, "{ name %s about %s aliases [", row->name,
+			row->about);
 		for (size_t k = 0; k < applet_names_count; k++)
 			if (applet_names[k].applet == row->applet && k != i)
 				json_str(j, applet_names[k].name);
-		json_close(j);
-		json_close(j);
+		json_putf(j, "] }");
 	}
 	json_close(j);
 }
@@ -100,14 +97,12 @@ static int print_version(bool as_json)
 	struct json j = JSON_INIT(&out);
 
 	if (as_json) {
-		json_open(&j, '{');
-		json_put_str(&j, "version", WARDBOX_VERSION);
-		json_put_str(&j, "commit", WARDBOX_COMMIT);
-		json_key(&j, "applets");
+		json_putf(&j, "{ version %s commit %s applets",
+			WARDBOX_VERSION, WARDBOX_COMMIT);
 		json_applets(&j);
-		json_put_open(&j, "limits", '{');
-		json_put_u64(&j, "line", CONFIG_LIMIT_LINE);
-		json_put_u64(&j, "environment", CONFIG_LIMIT_ENV);
+		json_putf(&j, "limits { line %ju environment %ju",
+			(uintmax_t)CONFIG_LIMIT_LINE,
+			(uintmax_t)CONFIG_LIMIT_ENV);
 		json_end(&j);
 	} else {
 		buf_addf(&out, "wardbox %s (%s)\napplets:", WARDBOX_VERSION,

@@ -94,7 +94,7 @@ static void put_key(struct json *j, struct cbor_in *in)
 	if (k.major == CBOR_TEXT || k.major == CBOR_BYTES)
 		buf_add(&name, k.bytes, (size_t)k.n);
 	else
-		buf_addf(&name, "%llu", (unsigned long long)k.n);
+		buf_addf(&name, "%ju", k.n);
 	if (memchr(buf_str(&name), '\0', name.len))
 		name.len = strlen(name.data);
 	json_key(j, buf_str(&name));

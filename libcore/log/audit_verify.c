@@ -37,6 +37,7 @@ FLOATLESS void audit_find(struct audit_check *c, enum audit_level level, const c
 	b.err = 0;
 	f.text = buf_str(&b);
 	if (r) {
+		f.placed = true;
 		f.seq = r->seq;
 		f.segment = r->segment;
 		f.offset = r->offset;
@@ -111,8 +112,8 @@ static void check_times(struct audit_check *c, const struct audit_record *r)
 {
 	if (r->wall < c->wall)
 		audit_find(c, AUDIT_NOTE, "clock", r,
-			"the wall clock went back by %llu ms",
-			(unsigned long long)((c->wall - r->wall) / 1000000));
+			"the wall clock went back by %ju ms",
+			(c->wall - r->wall) / 1000000);
 	c->wall = r->wall;
 	if (!audit_field(r, AUDIT_K_BOOT))
 		return;
@@ -128,10 +129,8 @@ static bool check_seq(struct audit_check *c, const struct audit_record *r)
 {
 	if (c->gap && r->type != AUDIT_RECOVER) {
 		audit_find(c, AUDIT_TAMPER, "missing", r,
-			"records %llu to %llu are missing, and nothing says"
-			" why",
-			(unsigned long long)c->gap_found,
-			(unsigned long long)c->gap_expect - 1);
+			"records %ju to %ju are missing, and nothing says why",
+			c->gap_found, c->gap_expect - 1);
 		c->gap = false;
 	}
 	if (!c->started && r->seq) {
@@ -150,10 +149,10 @@ static bool check_seq(struct audit_check *c, const struct audit_record *r)
 	}
 	audit_find(c, AUDIT_TAMPER, r->seq > c->next ? "missing" : "order", r,
 		r->seq > c->next
-			? "record %llu where %llu must be: records are missing"
-			: "record %llu where %llu must be: records are out of"
+			? "record %ju where %ju must be: records are missing"
+			: "record %ju where %ju must be: records are out of"
 			  " order",
-		(unsigned long long)r->seq, (unsigned long long)c->next);
+		r->seq, c->next);
 	return false;
 }
 
@@ -169,8 +168,7 @@ static void leaf_of(const struct audit_check *c, const struct audit_record *r,
 static void tell_link(struct audit_check *c, const struct audit_record *r)
 {
 	audit_find(c, AUDIT_TAMPER, "link", r,
-		"record %llu, or the one before it, was changed",
-		(unsigned long long)r->seq);
+		"record %ju, or the one before it, was changed", r->seq);
 }
 
 /* If nothing follows a record in its segment, a cut link counts as a torn
@@ -230,8 +228,8 @@ static void tell_torn(
 		.offset = c->torn_offset};
 
 	audit_find(c, level, "torn", &at,
-		"the segment ends in %llu bytes that are no record%s",
-		(unsigned long long)c->torn, so);
+		"the segment ends in %ju bytes that are no record%s", c->torn,
+		so);
 	c->torn = 0;
 }
 
@@ -297,8 +295,7 @@ void audit_check_anchor(struct audit_check *c, const struct audit_record *r)
 	}
 	c->anchor_failed = true;
 	audit_find(c, AUDIT_TAMPER, "anchor", r,
-		"record %llu is not the one that was anchored",
-		(unsigned long long)r->seq);
+		"record %ju is not the one that was anchored", r->seq);
 }
 
 /* A segment has no record only if everything in it was lost, and the next
@@ -308,9 +305,9 @@ static void check_hollow(struct audit_check *c, const struct audit_record *r)
 	if (c->hollow && (c->started || !c->trust->from) &&
 		(c->hollow > 1 || !c->gap || c->gap_found != c->hollow_first))
 		audit_find(c, AUDIT_TAMPER, "segment", r,
-			"segment %016llx%s without a record, and nothing says"
+			"segment %016jx%s without a record, and nothing says"
 			" why",
-			(unsigned long long)c->hollow_first,
+			c->hollow_first,
 			c->hollow > 1 ? " and others are" : " is");
 	c->hollow = 0;
 }
@@ -326,8 +323,7 @@ static void check_contents(struct audit_check *c, const struct audit_record *r)
 	if (r->type != AUDIT_PURGED &&
 		cbor_check(r->frame.body, r->frame.body_len))
 		audit_find(c, AUDIT_TAMPER, "cbor", r,
-			"record %llu is not in deterministic form",
-			(unsigned long long)r->seq);
+			"record %ju is not in deterministic form", r->seq);
 }
 
 void audit_check_hole(struct audit_check *c, bool lost)
@@ -338,8 +334,8 @@ void audit_check_hole(struct audit_check *c, bool lost)
 
 	if (c->hole)
 		audit_find(c, lost ? AUDIT_LOSS : AUDIT_TAMPER, "crc", &at,
-			"%llu bytes are damaged; good records follow%s",
-			(unsigned long long)c->hole,
+			"%ju bytes are damaged; good records follow%s",
+			c->hole,
 			lost ? ", which were not on the disk either when the"
 			       " machine went down"
 			     : "");
@@ -382,7 +378,7 @@ void audit_check_other(
 	struct audit_record at = {.seq = c->next,
 		.segment = damage->segment,
 		.offset = damage->offset};
-	unsigned long long bytes = damage->bytes;
+	uint64_t bytes = damage->bytes;
 
 	if (got == AUDIT_GOT_SEGMENT) {
 		if (c->segment_start && c->v->segments && !c->hollow++)
@@ -417,9 +413,8 @@ static void check_purges(struct audit_check *c)
 				c->ordered[k].by == c->purged[i].by;
 		if (!found)
 			audit_find(c, AUDIT_TAMPER, "purged", NULL,
-				"record %llu was taken out, and no event says"
-				" so",
-				(unsigned long long)c->purged[i].seq);
+				"record %ju was taken out, and no event says "
+				"so", c->purged[i].seq);
 	}
 }
 
@@ -442,10 +437,8 @@ static void tell_deleted(struct audit_check *c)
 	char date[32];
 
 	audit_find(c, AUDIT_NOTE, "pruned", NULL,
-		"records 0 to %llu were lawfully deleted, the last of them on"
-		" %s",
-		(unsigned long long)c->v->first - 1,
-		put_date(date, c->deleted_wall));
+		"records 0 to %ju were lawfully deleted, the last of them on "
+		"%s", c->v->first - 1, put_date(date, c->deleted_wall));
 }
 
 /* The anchored record is not in the segments. The spine proves that the log
@@ -454,7 +447,7 @@ static void tell_deleted(struct audit_check *c)
 static void settle_anchor(struct audit_check *c)
 {
 	const struct audit_trust *t = c->trust;
-	const unsigned long long seq = t->anchor_seq;
+	const uint64_t seq = t->anchor_seq;
 	const bool gone = c->started && t->anchor_seq < c->v->first &&
 		c->deleted && t->anchor_seq <= c->deleted_last && !c->prefix;
 	const bool proven = c->anchor_spined ||
@@ -465,12 +458,12 @@ static void settle_anchor(struct audit_check *c)
 	if (gone && proven) {
 		c->v->anchored = true;
 		audit_find(c, AUDIT_NOTE, "anchor", NULL,
-			"the anchor holds: record %llu and those before it were"
+			"the anchor holds: record %ju and those before it were"
 			" lawfully deleted on %s",
 			seq, date);
 	} else if (gone) {
 		audit_find(c, AUDIT_LOSS, "anchor", NULL,
-			"the anchored record, %llu, was deleted on %s, as the"
+			"the anchored record, %ju, was deleted on %s, as the"
 			" log says%s",
 			seq, date,
 			c->anchor_rowed ? "; its link is there, and --pubkey"
@@ -479,7 +472,7 @@ static void settle_anchor(struct audit_check *c)
 					  " the anchor against");
 	} else {
 		audit_find(c, AUDIT_TAMPER, "anchor", NULL,
-			"the anchored record, %llu, is not in the log", seq);
+			"the anchored record, %ju, is not in the log", seq);
 	}
 }
 
@@ -494,15 +487,12 @@ void audit_check_end(struct audit_check *c)
 			": a writer died; the next one will see to it");
 	if (c->gap)
 		audit_find(c, AUDIT_TAMPER, "missing", NULL,
-			"records %llu to %llu are missing, and nothing says"
-			" why",
-			(unsigned long long)c->gap_found,
-			(unsigned long long)c->gap_expect - 1);
+			"records %ju to %ju are missing, and nothing says why",
+			c->gap_found, c->gap_expect - 1);
 	if (c->prefix && !t->from && !t->partial)
 		audit_find(c, AUDIT_TAMPER, "missing", NULL,
-			"the log begins at %llu, and no record says that what"
-			" was before was deleted",
-			(unsigned long long)c->prefix_last + 1);
+			"the log begins at %ju, and no record says that what "
+			"was before was deleted", c->prefix_last + 1);
 	check_purges(c);
 	if (c->deleted && c->started && c->v->first > c->prefix_last && !c->prefix)
 		tell_deleted(c);

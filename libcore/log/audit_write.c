@@ -116,8 +116,8 @@ static int take_lock(const struct audit_log *log, struct diag *d)
 			nap.tv_nsec *= 2;
 	}
 	diag_fail(d, -ETIMEDOUT,
-		"the audit log was locked for %llu ms by another process",
-		(unsigned long long)(log->cfg.lock_wait / 1000000));
+		"the audit log was locked for %ju ms by another process",
+		log->cfg.lock_wait / 1000000);
 	diag_hint(d, "a writer may be stopped: see 'fuser' on the log's head");
 	return -ETIMEDOUT;
 }

@@ -61,10 +61,10 @@ static int read_frames(struct doomed *x, struct audit_reader *reader,
 			break;
 		if (got != AUDIT_GOT_RECORD)
 			return diag_fail(d, -EBADMSG,
-				"audit log: damage in %s%016llx: nothing is"
-				" deleted before 'audit verify' was looked at",
+				"audit log: damage in %s%016jx: nothing is "
+				"deleted before 'audit verify' was looked at",
 				spine ? "the spine, " : "segment ",
-				(unsigned long long)damage.segment);
+				damage.segment);
 		keep_frame(x, &r);
 	}
 	return x->spine.err ? diag_errno(d, x->spine.err, "audit log: spine")
@@ -106,8 +106,8 @@ static int read_next(struct audit_log *log, struct doomed *x, uint64_t first,
 		prev = audit_bytes(&r, AUDIT_K_PREV);
 	if (!prev || prev->n != AUDIT_HASH || r.seq != first)
 		return diag_fail(d, -EBADMSG,
-			"audit log: segment %016llx does not say what it follows",
-			(unsigned long long)first);
+			"audit log: segment %016jx does not say what it "
+			"follows", first);
 	x->last = first - 1;
 	memcpy(x->link, prev->bytes, AUDIT_HASH);
 	x->lost = audit_next(&reader, &r, &damage, d) == AUDIT_GOT_RECORD &&
@@ -308,13 +308,11 @@ static int find_record(struct audit_log *log, const struct audit_head *h,
 		}
 		if (r.type == AUDIT_PURGED)
 			return diag_fail(d, -EPERM,
-				"record %llu was expunged before",
-				(unsigned long long)seq);
+				"record %ju was expunged before", seq);
 		if (indispensable(&r))
 			return diag_fail(d, -EPERM,
-				"record %llu is no command's: the log would not"
-				" verify without it",
-				(unsigned long long)seq);
+				"record %ju is no command's: the log would not "
+				"verify without it", seq);
 		at->segment = r.segment;
 		at->offset = r.offset;
 		at->len = r.frame.len;
@@ -324,8 +322,7 @@ static int find_record(struct audit_log *log, const struct audit_head *h,
 	}
 	if (got < 0)
 		return got;
-	return diag_fail(d, -ENOENT, "there is no record %llu",
-		(unsigned long long)seq);
+	return diag_fail(d, -ENOENT, "there is no record %ju", seq);
 }
 
 static int copy_bytes(int from, uint64_t at, uint64_t end, int to)
