@@ -237,7 +237,7 @@ static void name_boot(int argc, char **argv)
 	}
 }
 
-static int run(int argc, char **argv)
+static int audit_run(int argc, char **argv)
 {
 	static char dump[] = "dump", follow[] = "follow";
 	struct audit a = {.lines = AUDIT_ALL};
@@ -267,4 +267,4 @@ static int run(int argc, char **argv)
 	return cli_verb(&audit_cli, &a, argc - at, argv + at, (int)verb);
 }
 
-const struct applet audit_applet = {.run = run, .cli = &audit_cli};
+const struct applet audit_applet = {.run = audit_run, .cli = &audit_cli};

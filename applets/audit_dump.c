@@ -286,7 +286,7 @@ static int after_cursor(void *state, const struct audit_record *r)
 	return view_record(state, r);
 }
 
-static void finish(struct dump *p)
+static void dump_finish(struct dump *p)
 {
 	const struct audit *a = p->o.a;
 
@@ -316,7 +316,7 @@ int audit_run_dump(void *into, int argc, char **argv)
 	if (a->end || a->lines != AUDIT_ALL)
 		want_last(&p, a->lines != AUDIT_ALL ? a->lines : 1000, argc, argv);
 	audit_walk(a, argc, argv, after_cursor, &p, &damaged);
-	finish(&p);
+	dump_finish(&p);
 	return p.any ? EXIT_OK : EXIT_FOUND;
 }
 
@@ -330,7 +330,7 @@ int audit_run_export(void *into, int argc, char **argv)
 }
 
 /* All there is now, to the end. */
-static void drain(struct audit_reader *reader, struct dump *p,
+static void dump_drain(struct audit_reader *reader, struct dump *p,
 	struct audit_filter *f, struct diag *d)
 {
 	struct audit_record r;
@@ -416,7 +416,7 @@ int audit_run_follow(void *into, int argc, char **argv)
 		audit_fail(&d);
 	reader.patient = true;
 	for (;;) {
-		drain(&reader, &p, &f, &d);
+		dump_drain(&reader, &p, &f, &d);
 		audit_await(watch);
 		more = audit_reader_more(&reader, &d);
 		if (more < 0)

@@ -47,7 +47,7 @@ static void print_init(
 	explicit_bzero(space, sizeof space);
 }
 
-static void would(const struct audit *a, const char *what)
+static void print_would(const struct audit *a, const char *what)
 {
 	char space[64];
 	struct buf out = BUF_FIXED(space);
@@ -69,7 +69,7 @@ int audit_run_init(void *into, int argc, char **argv)
 	if (a->dry_run) {
 		if (audit_is_there(a))
 			cli_die(EXIT_USAGE, "there is an audit log already");
-		would(a, "begin a log");
+		print_would(a, "begin a log");
 		return EXIT_OK;
 	}
 	dir = audit_dir(a, true);
@@ -91,7 +91,7 @@ int audit_run_rotate(void *into, int argc, char **argv)
 	(void)argv;
 	audit_dir_log(a, &log);
 	if (a->dry_run)
-		would(a, "begin the next segment");
+		print_would(a, "begin the next segment");
 	else if (audit_rotate(&log, &d))
 		audit_fail(&d);
 	audit_close(&log);
@@ -149,7 +149,7 @@ int audit_run_expunge(void *into, int argc, char **argv)
 	if (audit_expunge(&log, seq, a->reason, a->dry_run, &d))
 		audit_fail(&d);
 	if (a->dry_run)
-		would(a, "take it out");
+		print_would(a, "take it out");
 	audit_close(&log);
 	return EXIT_OK;
 }

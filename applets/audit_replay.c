@@ -66,7 +66,7 @@ static void add_piece(struct replay *p, const struct audit_record *r)
 		cli_die(EXIT_USAGE, "more output than can be replayed");
 }
 
-static int gather(void *state, const struct audit_record *r)
+static int gather_piece(void *state, const struct audit_record *r)
 {
 	struct replay *p = state;
 
@@ -109,7 +109,7 @@ static int list_record(void *state, const struct audit_record *r)
 	return 0;
 }
 
-static int list(const struct audit *a)
+static int list_commands(const struct audit *a)
 {
 	struct audit_out o;
 	bool damaged;
@@ -180,7 +180,7 @@ static void take_key(struct player *y, char c)
 }
 
 /* Waits for a key, a signal, or growth of the log. */
-static void look(struct player *y, int watch, int timeout)
+static void player_look(struct player *y, int watch, int timeout)
 {
 	struct pollfd in[] = {
 		{.fd = y->keys ? STDIN_FILENO : -1, .events = POLLIN},
@@ -210,12 +210,12 @@ static void wait_for(struct player *y, uint64_t ns)
 		uint64_t now = now_ns();
 
 		if (y->paused) {
-			look(y, -1, -1);
+			player_look(y, -1, -1);
 			continue;
 		}
 		if (now >= end)
 			return;
-		look(y, -1, end - now > UINT64_C(1000000000)
+		player_look(y, -1, end - now > UINT64_C(1000000000)
 				? 1000
 				: (int)((end - now) / 1000000 + 1));
 	}
@@ -307,7 +307,7 @@ static void gather_new(struct replay *p, struct audit_reader *reader)
 		if (got < 0)
 			audit_fail(&d);
 		if (got == AUDIT_GOT_RECORD)
-			gather(p, &r);
+			gather_piece(p, &r);
 	}
 }
 
@@ -332,12 +332,12 @@ static void play_on(struct player *y)
 		play_from(y, first);
 		if (y->quit || p->ended)
 			return;
-		look(y, watch, -1);
+		player_look(y, watch, -1);
 		audit_watched(watch);
 	}
 }
 
-static void play(struct replay *p)
+static void play_all(struct replay *p)
 {
 	struct player y = {.p = p,
 		.speed = parse_speed(p->a->speed),
@@ -364,7 +364,7 @@ int audit_run_replay(void *into, int argc, char **argv)
 	bool damaged;
 
 	if (a->list)
-		return list(a);
+		return list_commands(a);
 	parse_speed(a->speed);
 	audit_filter_from(a, &f);
 	if (f.streams)
@@ -374,13 +374,13 @@ int audit_run_replay(void *into, int argc, char **argv)
 					  " (replay --list names them)");
 	if (argc < 2)
 		audit_walk(&plain, 0, NULL, find_last, &p, &damaged);
-	audit_walk(&plain, 0, NULL, gather, &p, &damaged);
+	audit_walk(&plain, 0, NULL, gather_piece, &p, &damaged);
 	if (!p.found)
 		cli_die(EXIT_FOUND, "there is nothing to replay%s",
 			argc == 2 ? " under that number" : "");
 	if (!p.count && !a->follow)
 		cli_warn("no output of %ju was recorded", p.exec);
-	play(&p);
+	play_all(&p);
 	buf_release(&p.bytes);
 	free(p.pieces);
 	return EXIT_OK;

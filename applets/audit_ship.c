@@ -56,7 +56,7 @@ static void tell_refused(void *ctx, uint64_t first, uint64_t last,
 }
 
 /* Told here, and to the receiver. */
-__attribute__((format(printf, 2, 3))) static void note(
+__attribute__((format(printf, 2, 3))) static void tell_note(
 	struct shipping *p, const char *fmt, ...)
 {
 	char text[256];
@@ -93,8 +93,9 @@ static void start_over(struct shipping *p)
 			" cut, rewritten, or is another; keep what is there, and"
 			" name another directory",
 			p->ship.to.path, seq);
-	note(p, "record %ju, the last one that was shipped, is not in the log: it"
-		" was cut, rewritten, or is another; all of it comes again",
+	tell_note(p,
+		"record %ju, the last one that was shipped, is not in the log: "
+		"it was cut, rewritten, or is another; all of it comes again",
 		seq);
 	p->from = (struct audit_cursor){0};
 	p->placed = false;
@@ -111,7 +112,8 @@ static int is_new(struct shipping *p, const struct audit_record *r)
 	p->seeking = false;
 	if (r->seq == p->from.seq)
 		return audit_cursor_is(&p->from, r) ? 0 : -1;
-	note(p, "the records %ju to %ju were deleted before they were shipped",
+	tell_note(p,
+		"the records %ju to %ju were deleted before they were shipped",
 		p->from.seq + 1, r->seq - 1);
 	return 1;
 }
@@ -131,7 +133,7 @@ static void take_record(struct shipping *p, const struct audit_record *r)
 }
 
 /* A batch, or what there is. true: that was all. */
-static bool gather(struct shipping *p)
+static bool batch_gather(struct shipping *p)
 {
 	struct audit_damage damage;
 	struct audit_record r;
@@ -149,7 +151,7 @@ static bool gather(struct shipping *p)
 		} else if (got == AUDIT_GOT_END) {
 			return true;
 		} else if (got != AUDIT_GOT_SEGMENT && !p->seeking) {
-			note(p,
+			tell_note(p,
 				"segment %016jx, byte %ju: %ju bytes are no "
 				"record that can be read", damage.segment,
 				damage.offset, damage.bytes + damage.unread);
@@ -158,7 +160,7 @@ static bool gather(struct shipping *p)
 	return false;
 }
 
-static void nap(uint64_t ms)
+static void nap_ms(uint64_t ms)
 {
 	const struct timespec t = {.tv_sec = (time_t)(ms / 1000),
 		.tv_nsec = (long)(ms % 1000) * 1000000};
@@ -182,7 +184,7 @@ static void tell_trouble(struct shipping *p, const struct diag *d)
 }
 
 /* Until the batch is there; without -f, one try. */
-static void deliver(struct shipping *p)
+static void batch_deliver(struct shipping *p)
 {
 	uint64_t wait_s = 1;
 	struct diag d = {0};
@@ -195,7 +197,7 @@ static void deliver(struct shipping *p)
 		if (!p->a->follow)
 			audit_fail(&d);
 		tell_trouble(p, &d);
-		nap(1000 * (asked > wait_s ? asked : wait_s));
+		nap_ms(1000 * (asked > wait_s ? asked : wait_s));
 		wait_s = 2 * wait_s < NAP_MAX_S ? 2 * wait_s : NAP_MAX_S;
 	}
 	if (*p->told.text && !p->a->quiet)
@@ -208,7 +210,7 @@ static void deliver(struct shipping *p)
 static void move_on(struct shipping *p)
 {
 	if (p->ship.count)
-		deliver(p);
+		batch_deliver(p);
 	p->from = p->last;
 	if (p->a->mark && p->moved)
 		audit_cursor_save(&p->from, p->a->mark);
@@ -221,7 +223,7 @@ static void ship_on(struct shipping *p, int watch)
 	int more;
 
 	for (;;) {
-		const bool all = gather(p);
+		const bool all = batch_gather(p);
 
 		move_on(p);
 		if (!all)
@@ -229,12 +231,12 @@ static void ship_on(struct shipping *p, int watch)
 		if (!p->a->follow)
 			return;
 		audit_await(watch);
-		nap(GATHER_MS);
+		nap_ms(GATHER_MS);
 		more = audit_reader_more(&p->reader, &d);
 		if (more < 0)
 			audit_fail(&d);
 		if (more == AUDIT_ANEW)
-			note(p, "the log was deleted: another one begins");
+			tell_note(p, "the log was deleted: another one begins");
 	}
 }
 

@@ -26,7 +26,7 @@ static void add_item(struct audit_out *o, const struct cbor_item *item)
 		add_safe(o, (const char *)item->bytes, (size_t)item->n);
 }
 
-static const char *paint(const struct audit_out *o, const char *code)
+static const char *paint_sgr(const struct audit_out *o, const char *code)
 {
 	return cli_sgr(o->colour, code);
 }
@@ -52,13 +52,13 @@ static void add_intro(struct audit_out *o, const struct audit_record *r)
 	char space[48];
 	const char *name = audit_names_find(o->names, r->session, space);
 
-	buf_adds(&o->out, paint(o, "2"));
+	buf_adds(&o->out, paint_sgr(o, "2"));
 	add_stamp(o, r);
 	buf_addc(&o->out, ' ');
 	add_safe(o, name, strlen(name));
 	if (r->exec)
 		buf_addf(&o->out, "[%ju]", r->exec);
-	buf_addf(&o->out, "%s ", paint(o, "0"));
+	buf_addf(&o->out, "%s ", paint_sgr(o, "0"));
 }
 
 static void short_start(struct audit_out *o, const struct audit_record *r)
@@ -74,18 +74,18 @@ static void short_start(struct audit_out *o, const struct audit_record *r)
 
 	audit_add_command(&line, r);
 	shown = o->a->all || line.len < LINE_SHOWN ? line.len : LINE_SHOWN;
-	buf_addf(&o->out, "%s%-5s%s ", paint(o, code),
-		audit_decision_name(decision), paint(o, "0"));
+	buf_addf(&o->out, "%s%-5s%s ", paint_sgr(o, code),
+		audit_decision_name(decision), paint_sgr(o, "0"));
 	add_safe(o, buf_str(&line), shown);
 	if (shown < line.len)
 		buf_addf(&o->out, " ... (%zu bytes)", line.len);
 	if (rule && rule->n && (decision != AUDIT_ALLOW || o->a->all)) {
-		buf_addf(&o->out, "%s  # ", paint(o, "2"));
+		buf_addf(&o->out, "%s  # ", paint_sgr(o, "2"));
 		add_item(o, rule);
 		if (why && why->n)
 			buf_adds(&o->out, ": ");
 		add_item(o, why);
-		buf_adds(&o->out, paint(o, "0"));
+		buf_adds(&o->out, paint_sgr(o, "0"));
 	}
 	buf_addc(&o->out, '\n');
 }
@@ -140,13 +140,13 @@ static void short_end(struct audit_out *o, const struct audit_record *r)
 	const char *name =
 		sig < 128 ? sig_name((int)sig, space, sizeof space) : NULL;
 
-	buf_adds(&o->out, paint(o, sig || code ? "31" : "32"));
+	buf_adds(&o->out, paint_sgr(o, sig || code ? "31" : "32"));
 	if (sig)
 		buf_addf(&o->out, "killed by %s%s", name ? "SIG" : "",
 			name ? name : "an unknown signal");
 	else
 		buf_addf(&o->out, "exit %lld", (long long)code);
-	buf_addf(&o->out, "%s after ", paint(o, "0"));
+	buf_addf(&o->out, "%s after ", paint_sgr(o, "0"));
 	audit_put_duration(&o->out, audit_uint(r, AUDIT_K_DURATION, 0));
 	add_flags(o, audit_uint(r, AUDIT_K_FLAGS, 0));
 	buf_addc(&o->out, '\n');
@@ -183,8 +183,8 @@ static void short_other(struct audit_out *o, const struct audit_record *r)
 			add_json(o, r, AUDIT_K_PAYLOAD);
 		break;
 	case AUDIT_RECOVER:
-		buf_addf(&o->out, "%srecovered%s", paint(o, "1;31"),
-			paint(o, "0"));
+		buf_addf(&o->out, "%srecovered%s", paint_sgr(o, "1;31"),
+			paint_sgr(o, "0"));
 		add_json(o, r, AUDIT_K_LOST);
 		break;
 	case AUDIT_PRUNED:

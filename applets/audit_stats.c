@@ -29,15 +29,15 @@ struct drawing {
 	unsigned columns;
 };
 
-static void heading(struct drawing *g, const char *text)
+static void draw_heading(struct drawing *g, const char *text)
 {
 	buf_addf(&g->out, "\n%s%s%s\n", cli_sgr(g->colour, "1"), text,
 		cli_sgr(g->colour, "0"));
 }
 
 /* A label, a bar as long as its share, the number. */
-static void bar(struct drawing *g, const char *label, uint64_t n, uint64_t most,
-	const char *code)
+static void draw_bar(struct drawing *g, const char *label, uint64_t n,
+	uint64_t most, const char *code)
 {
 	const unsigned room = g->columns > 50 ? g->columns - 34 : 16;
 	uint64_t length = most ? (n * room + most - 1) / most : 0;
@@ -51,7 +51,7 @@ static void bar(struct drawing *g, const char *label, uint64_t n, uint64_t most,
 }
 
 /* A bar for each number that is not 0; nothing when all are. */
-static void chart(struct drawing *g, const char *title, const uint64_t *n,
+static void draw_chart(struct drawing *g, const char *title, const uint64_t *n,
 	size_t count, const char *(*label)(uint64_t), const char *const *codes)
 {
 	uint64_t most = 0;
@@ -59,10 +59,10 @@ static void chart(struct drawing *g, const char *title, const uint64_t *n,
 	for (size_t i = 0; i < count; i++)
 		most = n[i] > most ? n[i] : most;
 	if (most)
-		heading(g, title);
+		draw_heading(g, title);
 	for (size_t i = 0; i < count; i++)
 		if (n[i])
-			bar(g, label(i), n[i], most, codes[i % 5]);
+			draw_bar(g, label(i), n[i], most, codes[i % 5]);
 }
 
 static const char *exit_label(uint64_t i)
@@ -81,11 +81,12 @@ static void text_line(struct drawing *g, const char *text)
 	buf_adds(&g->out, n > room ? "...\n" : "\n");
 }
 
-static void top(struct drawing *g, const char *title, const struct tally *t)
+static void draw_top(struct drawing *g, const char *title,
+	const struct tally *t)
 {
 	if (!*title || !t->count)
 		return;
-	heading(g, title);
+	draw_heading(g, title);
 	for (size_t i = 0; i < SHOWN && i < t->count; i++) {
 		buf_addf(&g->out, "  %8ju  ", t->rows[i].count);
 		text_line(g, t->rows[i].text);
@@ -95,7 +96,7 @@ static void top(struct drawing *g, const char *title, const struct tally *t)
 			t->count - SHOWN);
 }
 
-static void summary(struct drawing *g, const struct audit *a,
+static void draw_summary(struct drawing *g, const struct audit *a,
 	const struct tallies *t)
 {
 	buf_addf(&g->out, "%ju command%s in %ju record%s, ", t->commands,
@@ -111,19 +112,19 @@ static void summary(struct drawing *g, const struct audit *a,
 		t->bytes[2], t->truncated, t->timeouts);
 }
 
-static void draw(struct drawing *g, const struct tallies *t)
+static void draw_charts(struct drawing *g, const struct tallies *t)
 {
 	static const char *const codes[] = {"32", "31", "33", "36", "2"};
 	static const char *const blue[] = {"34", "34", "34", "34", "34"};
 
-	chart(g, "decisions", t->decisions, ARRAY_SIZE(t->decisions),
+	draw_chart(g, "decisions", t->decisions, ARRAY_SIZE(t->decisions),
 		audit_decision_name, codes);
-	chart(g, "how they ended", t->exits, ARRAY_SIZE(t->exits), exit_label,
-		codes);
-	chart(g, "how long they took", t->buckets, TALLY_BUCKETS,
+	draw_chart(g, "how they ended", t->exits, ARRAY_SIZE(t->exits),
+		exit_label, codes);
+	draw_chart(g, "how long they took", t->buckets, TALLY_BUCKETS,
 		tallies_bucket, blue);
 	if (t->slow[0].line)
-		heading(g, "slowest");
+		draw_heading(g, "slowest");
 	for (unsigned i = 0; i < TALLY_SLOW && t->slow[i].line; i++) {
 		buf_adds(&g->out, "  ");
 		audit_put_duration(&g->out, t->slow[i].duration);
@@ -180,10 +181,10 @@ int audit_run_stats(void *into, int argc, char **argv)
 	if (a->json) {
 		put_json(&g.out, &t);
 	} else {
-		summary(&g, a, &t);
-		draw(&g, &t);
+		draw_summary(&g, a, &t);
+		draw_charts(&g, &t);
 		for (size_t i = 0; i < TALLIES; i++)
-			top(&g, tallies[i].title, &t.tally[i]);
+			draw_top(&g, tallies[i].title, &t.tally[i]);
 	}
 	cli_print(&g.out);
 	buf_release(&g.out);

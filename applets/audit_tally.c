@@ -23,7 +23,7 @@ static char *copy_text(const char *text, size_t n)
 	return s;
 }
 
-static uint32_t hash(const char *s, size_t n)
+static uint32_t text_hash(const char *s, size_t n)
 {
 	uint32_t h = 2166136261u;
 
@@ -42,7 +42,8 @@ static void tally_add_many(
 	n = n < TEXT_MAX ? n : TEXT_MAX;
 	if (!t->rows)
 		t->rows = audit_need(calloc(TABLE, sizeof *t->rows));
-	for (i = hash(text, n) % TABLE; t->rows[i].text; i = (i + 1) % TABLE)
+	for (i = text_hash(text, n) % TABLE; t->rows[i].text;
+		i = (i + 1) % TABLE)
 		if (!strncmp(t->rows[i].text, text, n) && !t->rows[i].text[n]) {
 			t->rows[i].count += times;
 			return;
@@ -82,7 +83,8 @@ static void tally_text(
 			strnlen((const char *)text->bytes, (size_t)text->n));
 }
 
-static void remember(struct tallies *t, uint64_t exec, const struct buf *line)
+static void remember_line(struct tallies *t, uint64_t exec,
+	const struct buf *line)
 {
 	size_t at = exec % OPEN_MAX;
 
@@ -113,7 +115,7 @@ static void note_start(struct tallies *t, const struct audit_record *r)
 	if (decision == AUDIT_DENY)
 		tally_add(&t->tally[TALLY_DENIED], line.len ? line.data : "", line.len);
 	else
-		remember(t, r->seq, &line);
+		remember_line(t, r->seq, &line);
 }
 
 /* Each bucket is four times the one before. */

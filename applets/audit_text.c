@@ -148,7 +148,7 @@ static int parse_date(const char *s, bool utc, uint64_t *ns)
 }
 
 /* The last midnight, days ago. */
-static int midnight(uint64_t now, int days, bool utc, uint64_t *ns)
+static int last_midnight(uint64_t now, int days, bool utc, uint64_t *ns)
 {
 	time_t t = (time_t)(now / second);
 	struct tm tm = {0};
@@ -175,9 +175,9 @@ int audit_parse_time(const char *s, bool utc, uint64_t *ns)
 	else if (str_eq(s, "boot"))
 		*ns = now - clock_ns(CLOCK_BOOTTIME);
 	else if (str_eq(s, "today"))
-		return midnight(now, 0, utc, ns);
+		return last_midnight(now, 0, utc, ns);
 	else if (str_eq(s, "yesterday"))
-		return midnight(now, 1, utc, ns);
+		return last_midnight(now, 1, utc, ns);
 	else if (s[0] == '@' && !num_duration(s + 1, 0, INT64_MAX, &v))
 		*ns = v;
 	else if (s[0] == '-' && !num_duration(s + 1, 0, now, &v))

@@ -27,7 +27,7 @@ enum { TOLD_MAX = 1000 };
 
 static const char *const levels[] = {"note", "loss", "tampered"};
 
-static void tell(void *state, const struct audit_finding *f)
+static void tell_finding(void *state, const struct audit_finding *f)
 {
 	struct telling *t = state;
 	const char *code = f->level == AUDIT_TAMPER ? "1;31"
@@ -297,11 +297,12 @@ int audit_run_verify(void *into, int argc, char **argv)
 		trusted.trust.partial = true;
 		audit_source(a, argc, argv, &r);
 		err = audit_verify_reader(
-			&r, &trusted.trust, tell, &t, &v, &d);
+			&r, &trusted.trust, tell_finding, &t, &v, &d);
 	} else {
 		autofd int dir = audit_dir(a, false);
 
-		err = audit_verify_dir(dir, &trusted.trust, tell, &t, &v, &d);
+		err = audit_verify_dir(dir, &trusted.trust, tell_finding, &t,
+			&v, &d);
 	}
 	from = trusted.trust.from;
 	explicit_bzero(&trusted, sizeof trusted);

@@ -70,7 +70,7 @@ static int tell_fd(struct drop *o, const char *event,
 }
 
 /* There, and to the log. */
-static int tell(struct drop *o, const char *event,
+static int tell_event(struct drop *o, const char *event,
 	const struct audit_fact *facts, size_t n, struct diag *d)
 {
 	int err;
@@ -102,7 +102,7 @@ static int record_sandbox(struct drop *o, const struct sandbox *s,
 
 	names_of(&have, s->enforced);
 	names_of(&lack, s->missing);
-	return tell(o, "sandbox", facts, ARRAY_SIZE(facts), d);
+	return tell_event(o, "sandbox", facts, ARRAY_SIZE(facts), d);
 }
 
 /* What the command inherits, and what its caller has and could name to it. */
@@ -192,7 +192,7 @@ void drop_audit_fact(
 		{.key = "right", .text = what},
 	};
 
-	tell(o, event, facts, what ? 2 : 1, NULL);
+	tell_event(o, event, facts, what ? 2 : 1, NULL);
 }
 
 int drop_audit_end(struct drop *o, const struct sandbox *s, int status,

@@ -33,7 +33,7 @@ static int by_path(const void *a, const void *b)
 }
 
 /* Sorts; one path twice is one use of both. */
-static void merge(struct drop_uses *u)
+static void uses_merge(struct drop_uses *u)
 {
 	size_t n = 0;
 
@@ -107,15 +107,15 @@ static void fold_depth(
 			if (u->item[k].wants == wants)
 				u->item[k].path[n] = '\0';
 	}
-	merge(u);
+	uses_merge(u);
 }
 
 /* Never what is next to the root: that would be nearly everything. */
-static void fold(struct drop *o, unsigned wants)
+static void uses_fold(struct drop *o, unsigned wants)
 {
 	size_t crowd = CROWD_DEEP;
 
-	merge(&o->uses);
+	uses_merge(&o->uses);
 	do {
 		for (unsigned depth = DEPTH_MAX; depth >= 2; depth--)
 			fold_depth(o, depth, wants, crowd);
@@ -125,10 +125,10 @@ static void fold(struct drop *o, unsigned wants)
 
 static void fold_all(struct drop *o)
 {
-	fold(o, SANDBOX_LIST);
-	fold(o, SANDBOX_LIST | SANDBOX_RO);
+	uses_fold(o, SANDBOX_LIST);
+	uses_fold(o, SANDBOX_LIST | SANDBOX_RO);
 	if (o->uses.count > GRANTS_WANTED)
-		fold(o, SANDBOX_LIST | SANDBOX_RW);
+		uses_fold(o, SANDBOX_LIST | SANDBOX_RW);
 }
 
 static bool is_before(const struct timespec *a, const struct timespec *b)
@@ -160,7 +160,7 @@ static bool make_room(struct drop *o)
 
 	if (u->count < u->room)
 		return true;
-	merge(u);
+	uses_merge(u);
 	if (u->room == ROOM_MAX)
 		fold_all(o);
 	if (u->count < u->room / 2)
@@ -185,7 +185,7 @@ static bool is_dir(const char *path)
 	return lstat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-static void note(struct drop *o, const char *path, unsigned wants)
+static void note_use(struct drop *o, const char *path, unsigned wants)
 {
 	struct drop_uses *u = &o->uses;
 
@@ -227,14 +227,14 @@ void drop_learn_exec(struct drop *o, const char *exe)
 
 		if (fd < 0 || path_of_fd(fd, real, PATH_MAX) < 0)
 			return;
-		note(o, real, SANDBOX_ROX);
+		note_use(o, real, SANDBOX_ROX);
 		exe = drop_interpreter(o, real);
 	}
 }
 
 void drop_learn_file(struct drop *o, const struct watch_access *a)
 {
-	note(o, a->path, a->wants);
+	note_use(o, a->path, a->wants);
 }
 
 /* Did the command itself make it? */
@@ -272,7 +272,7 @@ static void start_made(struct drop_uses *u)
 
 /* Takes the wants from what a grant around it gives, or what is gone: what made
  * that had its directory. */
-static void cover(struct drop_uses *u)
+static void uses_cover(struct drop_uses *u)
 {
 	enum { NONE = ROOM_MAX };
 	size_t last = NONE;
@@ -334,7 +334,7 @@ int drop_learn_write(struct drop *o, struct diag *d)
 
 	fold_all(o);
 	start_made(u);
-	cover(u);
+	uses_cover(u);
 	buf_adds(&out, "# what a command used; for drop --grants\n");
 	for (size_t i = 0; i < u->count; i++) {
 		if (!u->item[i].wants)

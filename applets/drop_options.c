@@ -88,7 +88,7 @@ static int add_port(struct drop *o, const char *text, bool bind, struct diag *d)
 			 0;
 }
 
-static int descriptor(const char *text, int *out, struct diag *d)
+static int parse_descriptor(const char *text, int *out, struct diag *d)
 {
 	unsigned fd;
 
@@ -107,7 +107,7 @@ static int add_fd(struct drop *o, const char *text, struct diag *d)
 
 	if (o->plan.keep_fd_count == ARRAY_SIZE(o->keep_fds))
 		return diag_fail(d, -E2BIG, "too many descriptors");
-	if (descriptor(text, &fd, d) < 0)
+	if (parse_descriptor(text, &fd, d) < 0)
 		return -EINVAL;
 	o->keep_fds[o->plan.keep_fd_count++] = fd;
 	return 0;
@@ -413,8 +413,8 @@ int drop_options(struct drop *o, int argc, char **argv)
 		o->plan.want |= SANDBOX_WATCH;
 	add_bits(o);
 	if (add_lists(o, &d) < 0 || choose_net(o, &d) < 0 ||
-		descriptor(o->status_fd, &o->status, &d) < 0 ||
-		descriptor(o->audit_fd, &o->events, &d) < 0)
+		parse_descriptor(o->status_fd, &o->status, &d) < 0 ||
+		parse_descriptor(o->audit_fd, &o->events, &d) < 0)
 		cli_die_diag(EXIT_OURS, &d);
 	for (size_t i = 0; i < o->plan.keep_fd_count; i++)
 		if (o->events == o->keep_fds[i])

@@ -122,7 +122,7 @@ static void take_names(
 		dirs_name(s, env_get(c->env.vec, "PWD"));
 }
 
-static void record(const struct guard_caller *who,
+static void record_names(const struct guard_caller *who,
 	const struct envrun_outcome *out, const char *event, const char *key,
 	const char *text)
 {
@@ -142,7 +142,8 @@ void envrun_lost(const struct guard_request *q, struct envrun_outcome *out)
 
 	buf_addf(&out->notes, "%sthe state stays as it was: %s",
 		out->notes.len ? "; " : "", why[out->capture]);
-	record(&q->caller, out, "env.lost", "why", capture_name(out->capture));
+	record_names(&q->caller, out, "env.lost", "why",
+		capture_name(out->capture));
 }
 
 void envrun_take_over(struct envrun *e, const struct guard_request *q,
@@ -177,5 +178,6 @@ void envrun_take_over(struct envrun *e, const struct guard_request *q,
 		s->first_env = before;
 	s->has_env = true;
 	if (out->stripped.len)
-		record(&q->caller, out, "env.stripped", "names", buf_str(&out->stripped));
+		record_names(&q->caller, out, "env.stripped", "names",
+			buf_str(&out->stripped));
 }

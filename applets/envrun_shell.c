@@ -110,7 +110,7 @@ static enum envrun_end end_of(const struct envrun *e,
 	return end;
 }
 
-static void became(void *ctx, const struct watch_event *ev)
+static void note_became(void *ctx, const struct watch_event *ev)
 {
 	capture_exec(ctx, ev);
 }
@@ -141,7 +141,7 @@ static void run_asked(struct envrun *e, struct guard_request *q,
 		envrun_find_self(e);
 	carry->helper = e->self;
 	carry->helper_argv = capture_argv;
-	carry->becomes = e->trace_exec ? became : NULL;
+	carry->becomes = e->trace_exec ? note_became : NULL;
 	carry->becomes_ctx = &x;
 	capture_wrap(&wrap, e->self, &before, becomes);
 	shell_argv(e, buf_str(&wrap), line, argv);

@@ -134,7 +134,7 @@ static int take_report(unsigned fd, struct diag *d)
 		: 0;
 }
 
-static int ask(const struct exec_opts *o, struct exec_request *q,
+static int ask_session(const struct exec_opts *o, struct exec_request *q,
 	struct exec_reply *reply, struct diag *d)
 {
 	const struct exec_transport *way = &exec_local;
@@ -201,7 +201,7 @@ static int exec_run(int argc, char **argv)
 		cli_die_diag(EXIT_OURS, &d);
 	if (read_operands(&q, str_eq(argv[first - 1], "--"), argv + first,
 		    &d) ||
-		ask(&o, &q, &reply, &d)) {
+		ask_session(&o, &q, &reply, &d)) {
 		reply.result.code = EXIT_OURS;
 		reply.result.diag = d;
 		if (!o.json && !o.report)

@@ -9,7 +9,7 @@
 
 extern char **environ;
 
-static uint64_t microseconds(const struct timeval *t)
+static uint64_t time_us(const struct timeval *t)
 {
 	return (uint64_t)t->tv_sec * 1000000u + (uint64_t)t->tv_usec;
 }
@@ -27,7 +27,7 @@ static void add_outcome(struct json *j, const struct exec_reply *r)
 		"resource_usage { cpu_ms %ju memory_peak_bytes %ju } "
 		"policy_rule_matched %s",
 		g->run.duration_ns / 1000000,
-		(microseconds(&u->ru_utime) + microseconds(&u->ru_stime)) / 1000,
+		(time_us(&u->ru_utime) + time_us(&u->ru_stime)) / 1000,
 		(uintmax_t)u->ru_maxrss * 1024, g->rule);
 	audit_json_time(j, "timestamp", g->started_ns);
 	json_putf(j,

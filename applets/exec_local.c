@@ -19,7 +19,7 @@
 #include "base/str.h"
 
 /* Bytes of one stream; beyond the policy's limit they are only counted. */
-static void keep(void *ctx, int fd, const void *bytes, size_t n)
+static void keep_output(void *ctx, int fd, const void *bytes, size_t n)
 {
 	struct exec_reply *r = ctx;
 	struct buf *to = fd == STDERR_FILENO ? &r->err : &r->out;
@@ -155,7 +155,7 @@ static void do_request(struct guard_request *g, struct guard_carry *carry)
 }
 
 /* What is asked, in the guard's words. */
-static void fill(struct guard_request *g, struct guard_carry *carry,
+static void fill_request(struct guard_request *g, struct guard_carry *carry,
 	const struct exec_request *q, struct exec_reply *reply,
 	const struct state *s)
 {
@@ -173,14 +173,14 @@ static void fill(struct guard_request *g, struct guard_carry *carry,
 		q->command[0] = strdup(q->argv0);
 	if (!q->capture)
 		return;
-	g->io.output = keep;
+	g->io.output = keep_output;
 	g->io.output_ctx = reply;
 	g->io.swallow = true;
 }
 
 /* guard_run empties the outcome; the session's name lives on in its place. why is
  * -errno of a program that was not found. */
-static void guarded(struct exec_reply *reply, struct guard_request *g,
+static void run_guarded(struct exec_reply *reply, struct guard_request *g,
 	const struct session_where *w, int why)
 {
 	char session[SESSION_ID_MAX + 1];
@@ -216,7 +216,7 @@ static void find_and_run(const struct exec_request *q, struct exec_reply *reply,
 	struct guard_carry carry = {0};
 	int why = find_program(q, s, &g->caller, reply);
 
-	fill(g, &carry, q, reply, s);
+	fill_request(g, &carry, q, reply, s);
 	/* A request is done whether or not there is such a program. */
 	if (why && q->request)
 		why = str_copy(reply->path, sizeof reply->path, q->command[0]);
@@ -224,11 +224,11 @@ static void find_and_run(const struct exec_request *q, struct exec_reply *reply,
 		cli_shell_call(g, &script);
 		g->command.named = true;
 	}
-	guarded(reply, g, w, why);
+	run_guarded(reply, g, w, why);
 	g->carry = NULL;
 }
 
-static int call(const struct exec_request *q, struct exec_reply *reply,
+static int call_local(const struct exec_request *q, struct exec_reply *reply,
 	struct diag *d)
 {
 	autostate struct state s = STATE_INIT;
@@ -271,4 +271,4 @@ static int call(const struct exec_request *q, struct exec_reply *reply,
 	return err;
 }
 
-const struct exec_transport exec_local = {.name = "local", .call = call};
+const struct exec_transport exec_local = {.name = "local", .call = call_local};

@@ -77,7 +77,7 @@ static const struct cli_spec spec = {
 	.verb_count = ARRAY_SIZE(verbs),
 };
 
-static int run(int argc, char **argv)
+static int policy_run(int argc, char **argv)
 {
 	struct policy_opts o = {.spec = &spec, .count = 20};
 	int at = cli_parse(&spec, &o, argc, argv);
@@ -85,4 +85,4 @@ static int run(int argc, char **argv)
 	return cli_verb(&spec, &o, argc - at, argv + at, 0);
 }
 
-const struct applet policy_applet = {.run = run, .cli = &spec};
+const struct applet policy_applet = {.run = policy_run, .cli = &spec};

@@ -45,8 +45,8 @@ void policy_tell(struct json *j, const char *path, const struct diag *d)
 }
 
 /* d: what is wrong, NULL for nothing. */
-static void tell(const struct policy_opts *o, struct json *j, const char *path,
-	unsigned tests, const struct diag *d)
+static void tell_file(const struct policy_opts *o, struct json *j,
+	const char *path, unsigned tests, const struct diag *d)
 {
 	if (o->json) {
 		policy_tell(j, path, d);
@@ -96,7 +96,7 @@ static bool check_file(
 	else
 		good = policy_load(&p, &w, &d) == 0 &&
 			is_good(p, &ran, &d);
-	tell(o, j, path, ran, good ? NULL : &d);
+	tell_file(o, j, path, ran, good ? NULL : &d);
 	return good;
 }
 
@@ -119,7 +119,8 @@ int policy_check(void *into, int argc, char **argv)
 		good = is_good(h->policy, &ran, &d);
 		/* Of a policy that is not good it was told already. */
 		if (good || d.text[0] || o->json)
-			tell(o, &j, "the policy in force", ran, good ? NULL : &d);
+			tell_file(o, &j, "the policy in force", ran,
+			good ? NULL : &d);
 	}
 	cli_print_json(&j);
 	return good ? EXIT_OK : POLICY_EXIT_BROKEN;

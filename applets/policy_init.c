@@ -61,7 +61,7 @@ static bool next_kind(
 	return false;
 }
 
-static void compose(const struct policy_here *h, struct buf *out)
+static void compose_policy(const struct policy_here *h, struct buf *out)
 {
 	const char *at, *field[4];
 	unsigned found = 0;
@@ -109,7 +109,7 @@ int policy_init(void *into, int argc, char **argv)
 	(void)argc;
 	(void)argv;
 	h = policy_find_here(o);
-	compose(h, &out);
+	compose_policy(h, &out);
 	target = o->write ? o->write : h->project;
 	if (!o->dry_run) {
 		if (access(target, F_OK) == 0)

@@ -38,7 +38,8 @@ static void write_bytes(
 	policy_write(path, b.data, b.len, mode);
 }
 
-static void beside(const char *path, const char *end, char *out, size_t size)
+static void name_beside(const char *path, const char *end, char *out,
+	size_t size)
 {
 	struct buf b = {.data = out, .cap = size, .max = size - 1};
 
@@ -59,7 +60,7 @@ int policy_keygen(void *into, int argc, char **argv)
 	(void)argv;
 	if (!o->key)
 		cli_die_usage(o->spec, "expected: keygen --key FILE");
-	beside(o->key, ".pub", name, sizeof(name));
+	name_beside(o->key, ".pub", name, sizeof(name));
 	if (access(o->key, F_OK) == 0 || access(name, F_OK) == 0)
 		cli_die(EXIT_FOUND, "%s or its .pub exists already", o->key);
 	do {
@@ -94,7 +95,7 @@ int policy_sign_verb(void *into, int argc, char **argv)
 		read_text(argv[i], &text, EXIT_USAGE);
 		if (policy_sign(priv, buf_str(&text), text.len, sig) < 0)
 			cli_die(EXIT_USAGE, "%s: not a usable key", o->key);
-		beside(argv[i], ".sig", name, sizeof(name));
+		name_beside(argv[i], ".sig", name, sizeof(name));
 		if (!o->dry_run)
 			write_bytes(name, sig, sizeof(sig), 0644);
 		policy_wrote(o, &j, name, NULL);

@@ -28,7 +28,7 @@ enum {
 };
 
 /* A copy of a text, in b, ended by NUL; offsets survive b's growth. */
-static size_t copy(struct buf *b, const struct cbor_item *t)
+static size_t copy_text(struct buf *b, const struct cbor_item *t)
 {
 	size_t at = b->len;
 
@@ -41,15 +41,15 @@ static size_t copy(struct buf *b, const struct cbor_item *t)
 static size_t text_field(
 	struct buf *b, const struct audit_record *r, enum audit_key key)
 {
-	return copy(b, audit_text(r, key));
+	return copy_text(b, audit_text(r, key));
 }
 
-static size_t detail(
+static size_t copy_detail(
 	struct buf *b, const struct audit_record *r, const char *name)
 {
 	struct cbor_item value;
 
-	return copy(b, audit_detail(r, name, &value));
+	return copy_text(b, audit_detail(r, name, &value));
 }
 
 /* What `sh -c LINE` was called to do is LINE. */
@@ -85,7 +85,7 @@ static size_t line_field(struct buf *b, const struct audit_record *r)
 			word.n >= TEXT_MAX)
 			break;
 		if (kept < SHELL_WORDS)
-			start[kept++] = copy(&words, &word);
+			start[kept++] = copy_text(&words, &word);
 		if (i)
 			buf_addc(b, ' ');
 		buf_add(b, word.bytes, (size_t)word.n);
@@ -123,8 +123,9 @@ static void one_record(
 static void one_host(const struct audit_record *r, logged_each *each, void *ctx)
 {
 	autobuf struct buf b = BUF_INIT(8 * TEXT_MAX);
-	size_t rule = detail(&b, r, "rule"), name = detail(&b, r, "name");
-	size_t port = detail(&b, r, "port"), line = b.len;
+	size_t rule = copy_detail(&b, r, "rule");
+	size_t name = copy_detail(&b, r, "name");
+	size_t port = copy_detail(&b, r, "port"), line = b.len;
 
 	if (b.err || !str_after(b.data + rule, "would-"))
 		return;
@@ -156,9 +157,9 @@ static void one_event(
 		one_host(r, each, ctx);
 	if (!yes && !host && !audit_event_is(r, "exec.deny"))
 		return;
-	rule = detail(&b, r, "rule");
-	reason = detail(&b, r, "reason");
-	line = detail(&b, r, "command");
+	rule = copy_detail(&b, r, "rule");
+	reason = copy_detail(&b, r, "reason");
+	line = copy_detail(&b, r, "command");
 	if (!b.err)
 		each(ctx,
 			&(struct logged){.wall = r->wall,
@@ -227,7 +228,7 @@ static void as_json(struct buf *out, const struct logged *l)
 		l->decision, l->rule, l->reason, l->cwd, l->line);
 }
 
-static void remember(void *ctx, const struct logged *l)
+static void remember_one(void *ctx, const struct logged *l)
 {
 	struct ring *r = ctx;
 	struct buf b = BUF_INIT(16 * TEXT_MAX);
@@ -262,7 +263,7 @@ int policy_history(void *into, int argc, char **argv)
 	r.line = calloc(r.size, sizeof(*r.line));
 	if (!r.line)
 		cli_die(EXIT_FOUND, "out of memory");
-	policy_log_each(remember, &r);
+	policy_log_each(remember_one, &r);
 	from = r.count > r.size ? r.count - r.size : 0;
 	buf_adds(&out, r.json ? "[" : "");
 	for (; from < r.count; from++) {

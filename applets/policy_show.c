@@ -12,7 +12,7 @@ static const char kinds[IMG_KINDS][9] = {
 	"except"};
 
 /* A pattern as it was written, near enough. */
-static void pattern(struct buf *out, const struct policy_image *img,
+static void put_pattern(struct buf *out, const struct policy_image *img,
 	const struct img_rule *r)
 {
 	static const char mark[][6] = {
@@ -44,7 +44,7 @@ static void rule_text(struct buf *out, const struct policy_image *img,
 
 	buf_addf(out, "%s%-8s%s ", cli_sgr(colour, code[kind]), kinds[kind],
 		cli_sgr(colour, "0"));
-	pattern(out, img, r);
+	put_pattern(out, img, r);
 	buf_adds(out, r->text ? "  # " : "");
 	cli_escape_str(out, img_str(img, r->text));
 	buf_adds(out, " [");
@@ -59,7 +59,7 @@ static void rule_json(struct json *j, const struct policy_image *img,
 {
 	autobuf struct buf text = BUF_INIT(1 << 20);
 
-	pattern(&text, img, r);
+	put_pattern(&text, img, r);
 	json_putf(j, "{ kind %s id %s pattern %s layer %s file %s line %ju",
 		kinds[IMG_KIND(r->bits)], img_str(img, r->id), buf_str(&text),
 		policy_layer_name((enum policy_layer)img->head->layer),
@@ -69,7 +69,7 @@ static void rule_json(struct json *j, const struct policy_image *img,
 	json_close(j);
 }
 
-static bool wanted(const struct img_rule *r, bool block)
+static bool rule_wanted(const struct img_rule *r, bool block)
 {
 	unsigned kind = IMG_KIND(r->bits);
 
@@ -77,7 +77,7 @@ static bool wanted(const struct img_rule *r, bool block)
 		     : kind != IMG_DENY && kind != IMG_EXCEPT;
 }
 
-static int list(const struct policy_opts *o, bool block)
+static int list_rules(const struct policy_opts *o, bool block)
 {
 	autobuf struct buf out = BUF_INIT(8 << 20);
 	autohere struct policy_here *h = NULL;
@@ -95,7 +95,7 @@ static int list(const struct policy_opts *o, bool block)
 
 		for (uint32_t i = 0; i < count; i++) {
 			img_get(img, IMG_RULE, i, &r);
-			if (!wanted(&r, block) ||
+			if (!rule_wanted(&r, block) ||
 				!(IMG_PROFILES(r.bits) & 1U << h->profile))
 				continue;
 			if (o->json)
@@ -112,18 +112,18 @@ int policy_allowlist(void *into, int argc, char **argv)
 {
 	(void)argc;
 	(void)argv;
-	return list(into, false);
+	return list_rules(into, false);
 }
 
 int policy_blocklist(void *into, int argc, char **argv)
 {
 	(void)argc;
 	(void)argv;
-	return list(into, true);
+	return list_rules(into, true);
 }
 
 /* Each source that is there, in all layers. */
-static void sources(const struct policy_here *h, struct json *j)
+static void put_sources(const struct policy_here *h, struct json *j)
 {
 	for (unsigned l = 0; l < POLICY_LAYERS; l++) {
 		const struct policy_image *img = h->policy->layer[l];
@@ -153,7 +153,7 @@ static void sources(const struct policy_here *h, struct json *j)
 	}
 }
 
-static void limits(const struct policy_grants *g, struct json *j)
+static void put_limits(const struct policy_grants *g, struct json *j)
 {
 	static const struct {
 		char key[10], name[10], unit[5];
@@ -178,7 +178,7 @@ static void limits(const struct policy_grants *g, struct json *j)
 	}
 }
 
-static enum policy_decision answer(const struct policy_opts *o,
+static enum policy_decision decide_text(const struct policy_opts *o,
 	const struct policy_here *h, const char *line)
 {
 	struct policy_request q = policy_request_here(o, h);
@@ -206,12 +206,12 @@ static void status_json(struct json *j, const struct policy_here *h,
 		is->policy, policy_profile_name(h->profile), is->shell,
 		is->unknown, h->root, g->confine, str_nth(POLICY_NETS, g->net),
 		g->supervise);
-	limits(g, j);
+	put_limits(g, j);
 	json_putf(j, "} relaxed [");
 	for (size_t i = 0; i < g->relax.count; i++)
 		json_str(j, g->relax.item[i]);
 	json_putf(j, "] layers [");
-	sources(h, j);
+	put_sources(h, j);
 }
 
 static void status_text(struct json *j, const struct policy_here *h,
@@ -226,11 +226,11 @@ static void status_text(struct json *j, const struct policy_here *h,
 	cli_escape_str(j->out, h->no_project ? "none: this is no project"
 					     : h->root);
 	buf_addc(j->out, '\n');
-	sources(h, j);
+	put_sources(h, j);
 	buf_addf(j->out, "sandbox    %s, network %s%s\n",
 		g->confine ? "on" : "off", str_nth(POLICY_NETS, g->net),
 		g->supervise ? ", every program judged" : "");
-	limits(g, j);
+	put_limits(g, j);
 	for (size_t i = 0; i < g->relax.count; i++)
 		buf_addf(j->out, "relaxed    %s\n", g->relax.item[i]);
 }
@@ -251,8 +251,8 @@ int policy_status(void *into, int argc, char **argv)
 	is.policy = state[h->policy->state];
 	if (policy_grants(h->policy, h->profile, h->root, h->home, &g) < 0)
 		cli_die(EXIT_FOUND, "out of memory");
-	is.shell = answer(o, h, ":") != POLICY_DENY;
-	is.unknown = policy_decision_name(answer(o, h, "unknown"));
+	is.shell = decide_text(o, h, ":") != POLICY_DENY;
+	is.unknown = policy_decision_name(decide_text(o, h, "unknown"));
 	(o->json ? status_json : status_text)(&j, h, &g, &is);
 	cli_print_json(&j);
 	return h->policy->state == POLICY_BROKEN ? POLICY_EXIT_BROKEN : EXIT_OK;

@@ -74,7 +74,7 @@ static void count_rule(struct suggest *s, const char *command)
 	s->rule[i].times++;
 }
 
-static void propose(void *ctx, const struct policy_verdict *v)
+static void propose_rule(void *ctx, const struct policy_verdict *v)
 {
 	struct suggest *s = ctx;
 
@@ -104,7 +104,7 @@ static void propose_host(struct suggest *s, const struct logged *l)
 	count_rule(s, BUF_PRINT(rule, "%s%s", host_rule, l->line));
 }
 
-static void look(void *ctx, const struct logged *l)
+static void look_at(void *ctx, const struct logged *l)
 {
 	struct suggest *s = ctx;
 	struct policy_request req;
@@ -125,13 +125,13 @@ static void look(void *ctx, const struct logged *l)
 	if (l->cwd[0] == '/')
 		req.cwd = l->cwd;
 	s->found = false;
-	policy_decide_line(s->h->policy, &req, &v, propose, s);
+	policy_decide_line(s->h->policy, &req, &v, propose_rule, s);
 	if (!s->found && v.would != POLICY_ALLOW)
 		s->blocked++;
 }
 
 /* Three spellings of one subcommand are one rule for all of it. */
-static size_t stem(const char *command)
+static size_t stem_length(const char *command)
 {
 	size_t n = strcspn(command, " ");
 	size_t m;
@@ -168,7 +168,7 @@ static void write_rules(struct suggest *s, struct buf *out)
 {
 	for (size_t i = 0; i < s->count; i++) {
 		const char *c = s->rule[i].command;
-		size_t n = c ? stem(c) : 0;
+		size_t n = c ? stem_length(c) : 0;
 		unsigned times = s->rule[i].times, forms = 0;
 
 		if (!c)
@@ -176,7 +176,7 @@ static void write_rules(struct suggest *s, struct buf *out)
 		for (size_t k = i + 1; n && k < s->count; k++) {
 			const char *other = s->rule[k].command;
 
-			if (!other || stem(other) != n ||
+			if (!other || stem_length(other) != n ||
 				strncmp(c, other, n) != 0)
 				continue;
 			forms++;
@@ -190,7 +190,7 @@ static void write_rules(struct suggest *s, struct buf *out)
 		for (size_t k = i + 1; k < s->count; k++) {
 			char *other = s->rule[k].command;
 
-			if (other && stem(other) == n &&
+			if (other && stem_length(other) == n &&
 				!strncmp(c, other, n)) {
 				free(other);
 				s->rule[k].command = NULL;
@@ -223,7 +223,7 @@ int policy_suggest(void *into, int argc, char **argv)
 		cli_die(EXIT_FOUND, "out of memory");
 	s->h = h;
 	s->o = o;
-	policy_log_each(look, s);
+	policy_log_each(look_at, s);
 	s->j = JSON_INIT(&out);
 	if (o->json)
 		begin_json(s);

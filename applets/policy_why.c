@@ -13,7 +13,7 @@
 
 extern char **environ;
 
-static void row(struct buf *out, const char *name, const char *text)
+static void add_row(struct buf *out, const char *name, const char *text)
 {
 	if (!*text)
 		return;
@@ -32,22 +32,22 @@ static void why_text(
 	buf_adds(out, t->program ? "not started: " : "did not run: ");
 	cli_escape_str(out, t->command[0] ? t->command : t->what);
 	buf_addc(out, '\n');
-	row(out, "because", t->reason);
+	add_row(out, "because", t->reason);
 	if (t->line)
 		BUF_PRINT(rule, "%s, %s:%ju, %s policy", t->rule, t->file,
 			t->line, t->layer);
 	else
 		BUF_PRINT(rule, "%s, of the guard itself", t->rule);
-	row(out, "rule", rule);
+	add_row(out, "rule", rule);
 	BUF_PRINT(rule, "%s%s, profile %s", t->decision, unanswered,
 		t->profile);
-	row(out, "decision", rule);
-	row(out, "instead", t->instead);
-	row(out, "when", when);
-	row(out, "where", t->cwd);
-	row(out, "session", t->session);
+	add_row(out, "decision", rule);
+	add_row(out, "instead", t->instead);
+	add_row(out, "when", when);
+	add_row(out, "where", t->cwd);
+	add_row(out, "session", t->session);
 	if (!str_eq(t->what, t->command))
-		row(out, t->program ? "program" : "line", t->what);
+		add_row(out, t->program ? "program" : "line", t->what);
 }
 
 static void why_json(

@@ -180,7 +180,7 @@ static unsigned parse_scope(const char *list)
 	return scopes;
 }
 
-static void settle(struct profile_opts *o)
+static void settle_options(struct profile_opts *o)
 {
 	if (!o->id)
 		o->id = "default";
@@ -212,7 +212,7 @@ static void settle(struct profile_opts *o)
 }
 
 /* --backup=DIR is how other tools spell it. */
-static void respell(struct profile_opts *o, int argc, char **argv)
+static void respell_backup(struct profile_opts *o, int argc, char **argv)
 {
 	for (int i = 1; i < argc && !str_eq(argv[i], "--"); i++) {
 		const char *dir = str_after(argv[i], "--backup=");
@@ -224,7 +224,7 @@ static void respell(struct profile_opts *o, int argc, char **argv)
 	}
 }
 
-static int run(int argc, char **argv)
+static int profile_run_applet(int argc, char **argv)
 {
 	struct profile_opts o = {0};
 	int first;
@@ -235,9 +235,9 @@ static int run(int argc, char **argv)
 								  : EXIT_OK;
 	/* Ignored, as some callers leave it, nobody is told how a shell ended. */
 	signal(SIGCHLD, SIG_DFL);
-	respell(&o, argc, argv);
+	respell_backup(&o, argc, argv);
 	first = cli_parse(&spec, &o, argc, argv);
-	settle(&o);
+	settle_options(&o);
 	for (size_t i = 0; first < argc && i < ARRAY_SIZE(aliases); i++) {
 		if (str_eq(argv[first], aliases[i].text))
 			return aliases[i].run(&o, argc - first, argv + first);
@@ -245,4 +245,4 @@ static int run(int argc, char **argv)
 	return cli_verb(&spec, &o, argc - first, argv + first, 0);
 }
 
-const struct applet profile_applet = {.run = run, .cli = &spec};
+const struct applet profile_applet = {.run = profile_run_applet, .cli = &spec};

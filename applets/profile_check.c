@@ -61,7 +61,7 @@ bool profile_known_dir(
 	return true;
 }
 
-static bool executable(const char *dir, const char *name)
+static bool is_executable(const char *dir, const char *name)
 {
 	char path[2048];
 	struct stat st;
@@ -89,7 +89,7 @@ static bool in_nvm(
 			path_join(one, sizeof one, versions, e->d_name) ||
 			path_join(dir, size, one, "bin"))
 			continue;
-		found = executable(dir, name);
+		found = is_executable(dir, name);
 	}
 	if (d)
 		closedir(d);
@@ -108,11 +108,11 @@ bool profile_find_command(
 		/* GOPATH, CARGO_HOME and the like move a known directory. */
 		if (value && value[0] == '/' &&
 			path_normal(dir, size, value, str_nth(moved, i + 1)) == 0 &&
-			executable(dir, name))
+			is_executable(dir, name))
 			return true;
 	}
 	for (unsigned i = 0; profile_known_dir(i, who, dir, size); i++) {
-		if (*dir && executable(dir, name))
+		if (*dir && is_executable(dir, name))
 			return true;
 	}
 	return in_nvm(name, who, dir, size);
@@ -123,7 +123,7 @@ bool profile_on_path(const char *path, const char *name, char *dir, size_t size)
 	size_t at = 0;
 
 	while (profile_path_next(path, &at, dir, size)) {
-		if (*dir && executable(dir, name))
+		if (*dir && is_executable(dir, name))
 			return true;
 	}
 	return false;

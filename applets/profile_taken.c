@@ -91,7 +91,7 @@ static int undo_one(int dir, const char *name, struct profile_undo *u,
 	return code;
 }
 
-static bool named(const char *path, int argc, char **argv)
+static bool is_named(const char *path, int argc, char **argv)
 {
 	bool any = argc < 2;
 
@@ -121,7 +121,7 @@ int profile_verb_undo(void *into, int argc, char **argv)
 
 		if (e->d_name[0] != '.' &&
 			!profile_undo_load(dir, e->d_name, u) &&
-			named(u->path, argc, argv)) {
+			is_named(u->path, argc, argv)) {
 			seen++;
 			code = undo_one(dir, e->d_name, u, &who, o, &j);
 			worst = code > worst ? code : worst;

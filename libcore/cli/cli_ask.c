@@ -212,7 +212,7 @@ static int ask_fd(void *ctx)
 }
 
 /* Is the answer "y" or "Yes"? A longer word that begins so is not. */
-static bool answers(const char *word)
+static bool reads_answer(const char *word)
 {
 	return (asked.len == 1 || asked.len == strlen(word)) &&
 	       !strncasecmp(asked.answer, word, asked.len);
@@ -220,8 +220,8 @@ static bool answers(const char *word)
 
 static enum guard_answer by_line(void)
 {
-	enum guard_answer answer = answers("always") ? GUARD_ALWAYS
-				   : answers("yes")  ? GUARD_YES
+	enum guard_answer answer = reads_answer("always") ? GUARD_ALWAYS
+				   : reads_answer("yes")  ? GUARD_YES
 						     : GUARD_NO;
 
 	close_question();

@@ -58,7 +58,7 @@ static void tell_person(const struct diag *d)
 		cli_diag(d);
 }
 
-static void tell(const struct diag *d, int fd)
+static void tell_outcome(const struct diag *d, int fd)
 {
 	if (fd >= 0)
 		cli_diag_to(fd, d);
@@ -71,7 +71,7 @@ void cli_guard_facts(struct guard_caller *who)
 	who->env = environ;
 	who->profile = getenv("WARDBOX_PROFILE");
 	who->person = cli_person();
-	who->tell = tell;
+	who->tell = tell_outcome;
 }
 
 void cli_hide_words(char **words)

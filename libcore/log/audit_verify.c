@@ -71,7 +71,7 @@ void audit_check_release(struct audit_check *c)
 	c->purged = c->ordered = NULL;
 }
 
-static void remember(struct audit_check *c, struct audit_purge **list,
+static void remember_purge(struct audit_check *c, struct audit_purge **list,
 	size_t *count, uint64_t seq, uint64_t by)
 {
 	if (!*list)
@@ -105,7 +105,8 @@ static void check_event(struct audit_check *c, const struct audit_record *r)
 		take_boot(c, audit_detail(r, "id", &value));
 	if (audit_event_is(r, "expunge") && audit_detail(r, "seq", &value) &&
 		value.major == CBOR_UINT)
-		remember(c, &c->ordered, &c->ordered_count, value.n, r->seq);
+		remember_purge(c, &c->ordered, &c->ordered_count, value.n,
+			r->seq);
 }
 
 static void check_times(struct audit_check *c, const struct audit_record *r)
@@ -276,7 +277,7 @@ static void check_kind(struct audit_check *c, const struct audit_record *r)
 		break;
 	case AUDIT_PURGED:
 		c->v->purged++;
-		remember(c, &c->purged, &c->purged_count, r->seq,
+		remember_purge(c, &c->purged, &c->purged_count, r->seq,
 			r->field[1].item.n);
 		break;
 	default:

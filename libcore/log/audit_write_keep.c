@@ -118,7 +118,7 @@ static int read_next(struct audit_log *log, struct doomed *x, uint64_t first,
 }
 
 /* The number of the oldest segments to delete. */
-static int choose(struct audit_log *log, const uint64_t *firsts, int n,
+static int choose_oldest(struct audit_log *log, const uint64_t *firsts, int n,
 	uint64_t live, uint64_t keep_bytes, uint64_t keep_since)
 {
 	uint64_t total = 0;
@@ -176,7 +176,7 @@ static void doomed_release(struct doomed *x)
 
 /* Writes first the spine, then the record, and deletes last, so that an
  * interruption leaves nothing unexplained. */
-static int prune(struct audit_log *log, struct audit_head *h,
+static int prune_segments(struct audit_log *log, struct audit_head *h,
 	const uint64_t *firsts, int go, struct diag *d)
 {
 	autoclean(doomed_release) struct doomed x = {
@@ -218,9 +218,10 @@ static int prune_beyond(struct audit_log *log, struct audit_head *h,
 	int n = audit_segments(log->dirfd, &firsts, d), go = 0, err = 0;
 
 	if (n > 0)
-		go = choose(log, firsts, n, h->segment, keep_bytes, keep_since);
+		go = choose_oldest(log, firsts, n, h->segment, keep_bytes,
+			keep_since);
 	if (go && !dry)
-		err = prune(log, h, firsts, go, d);
+		err = prune_segments(log, h, firsts, go, d);
 	return n < 0 ? n : err ? err : go;
 }
 
@@ -279,7 +280,7 @@ struct place {
 };
 
 /* Is the record needed for verifying, or for explaining the purge? */
-static bool indispensable(const struct audit_record *r)
+static bool is_indispensable(const struct audit_record *r)
 {
 	if (r->type == AUDIT_EVENT)
 		return audit_event_is(r, "boot") || audit_event_is(r, "expunge");
@@ -309,7 +310,7 @@ static int find_record(struct audit_log *log, const struct audit_head *h,
 		if (r.type == AUDIT_PURGED)
 			return diag_fail(d, -EPERM,
 				"record %ju was expunged before", seq);
-		if (indispensable(&r))
+		if (is_indispensable(&r))
 			return diag_fail(d, -EPERM,
 				"record %ju is no command's: the log would not "
 				"verify without it", seq);

@@ -165,7 +165,7 @@ static int merge_item(
 	return body->err;
 }
 
-static int merge(struct edit *e, struct buf *body, bool *changed)
+static int merge_items(struct edit *e, struct buf *body, bool *changed)
 {
 	const struct profile_change *c = e->change;
 	int err = 0;
@@ -276,7 +276,7 @@ static int put_block(struct edit *e, struct buf *body)
 
 /* The heir of "+file" when the file's other blocks are all that is left, and
  * of "+nl" when one follows at once; NULL: none. */
-static const struct profile_block *heir(
+static const struct profile_block *block_heir(
 	const struct edit *e, unsigned *nl, bool *file)
 {
 	const struct profile_block *b = e->own, *next = NULL;
@@ -310,7 +310,7 @@ static int remove_block(struct edit *e, enum profile_action *action)
 	const struct profile_block *b = e->own;
 	unsigned nl = 0;
 	bool file = false;
-	const struct profile_block *next = heir(e, &nl, &file);
+	const struct profile_block *next = block_heir(e, &nl, &file);
 	size_t before = b->begin, done = 0;
 
 	*action = PROFILE_REMOVED;
@@ -384,7 +384,7 @@ static int do_remove(
 static int do_add(struct edit *e, struct buf *body, enum profile_action *action)
 {
 	bool changed = false;
-	int err = merge(e, body, &changed);
+	int err = merge_items(e, body, &changed);
 
 	if (err || !changed)
 		return err;

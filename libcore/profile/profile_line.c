@@ -211,7 +211,7 @@ static void add_python(struct buf *out, const char *s, size_t n)
 	buf_addc(out, '\'');
 }
 
-static const char *stops(enum shell_family family)
+static const char *stop_bytes(enum shell_family family)
 {
 	if (family == FAMILY_FISH)
 		return "\\$\"";
@@ -238,7 +238,7 @@ void profile_quote(
 	case FAMILY_SH:
 	default:
 		buf_addc(out, '"');
-		add_backslashed(out, s, n, stops(family));
+		add_backslashed(out, s, n, stop_bytes(family));
 		buf_addc(out, '"');
 		break;
 	}
@@ -250,7 +250,8 @@ static void add_inner(struct buf *out, enum shell_family family,
 {
 	if (home)
 		buf_adds(out, "$HOME");
-	add_backslashed(out, text + home, strlen(text + home), stops(family));
+	add_backslashed(out, text + home, strlen(text + home),
+		stop_bytes(family));
 }
 
 /* One word; its first home bytes are written as the shell's own $HOME where

@@ -250,7 +250,7 @@ static void see_end(struct linting *c, const struct rc_cmd *cmd)
 	c->end_line = cmd->line;
 }
 
-static int see(void *ctx, const struct rc_cmd *cmd)
+static int see_command(void *ctx, const struct rc_cmd *cmd)
 {
 	struct linting *c = ctx;
 
@@ -342,7 +342,7 @@ int profile_lint(
 		.blocks = blocks,
 		.value = BUF_INIT(RC_TEXT_MAX)};
 	struct rc_source source = lint_source(lint);
-	struct rc_visitor visitor = {.command = see, .ctx = &c};
+	struct rc_visitor visitor = {.command = see_command, .ctx = &c};
 	int err;
 
 	if (!blocks)

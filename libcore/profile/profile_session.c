@@ -223,7 +223,8 @@ static const char askings[] =
 enum { ASKING = 32 };
 _Static_assert(SHELL_KINDS == 16, "askings has a line for each");
 
-static void asking(enum shell_kind kind, bool syntax, char words[static ASKING])
+static void asking_words(enum shell_kind kind, bool syntax,
+	char words[static ASKING])
 {
 	const char *both = str_nth(askings, kind);
 	const char *tab = strchr(both, '\t');
@@ -233,8 +234,8 @@ static void asking(enum shell_kind kind, bool syntax, char words[static ASKING])
 }
 
 /* Runs the program with these words and one more, in a bare environment. */
-static int ask(const char *path, const char *words, char *last, int keep,
-	struct buf *said, struct profile_ran *ran)
+static int ask_program(const char *path, const char *words, char *last,
+	int keep, struct buf *said, struct profile_ran *ran)
 {
 	char name[64], copy[32];
 	char *argv[8] = {name}, *word = copy;
@@ -274,11 +275,11 @@ int profile_shell_version(
 	struct profile_ran ran;
 	int err;
 
-	asking(shell->kind, false, words);
+	asking_words(shell->kind, false, words);
 	if (!*words)
 		return -ENOENT;
-	err = ask(shell->path, words, words[1] == 'c' ? ksh : NULL, -1, &said,
-		&ran);
+	err = ask_program(shell->path, words, words[1] == 'c' ? ksh : NULL, -1,
+		&said, &ran);
 	return err ? err : pick_version(buf_str(&said), out, size);
 }
 
@@ -319,7 +320,7 @@ int profile_syntax(enum shell_kind kind, const char *path, const char *text,
 	const char *first;
 	int err;
 
-	asking(kind, true, words);
+	asking_words(kind, true, words);
 	if (!*words)
 		return -ENOENT;
 	if (!path) {
@@ -333,7 +334,7 @@ int profile_syntax(enum shell_kind kind, const char *path, const char *text,
 	if (fd < 0)
 		return fd;
 	BUF_PRINT(file, "/proc/self/fd/%d", fd);
-	err = ask(path, words, file, fd, &said, &ran);
+	err = ask_program(path, words, file, fd, &said, &ran);
 	if (err)
 		return err;
 	if (ran.timed_out)

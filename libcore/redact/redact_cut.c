@@ -114,7 +114,7 @@ bool redact_phrase(const unsigned char *text, size_t from, size_t to)
 }
 
 /* Does an expansion of a shell begin at i? */
-static bool expands(const unsigned char *text, size_t i, size_t to)
+static bool begins_expansion(const unsigned char *text, size_t i, size_t to)
 {
 	return text[i] == '`' ||
 		(text[i] == '$' && i + 1 < to &&
@@ -145,7 +145,7 @@ size_t redact_limit(
 	size_t i = from, first = 0, next;
 
 	for (;; i = next) {
-		while (i < to && !(code && expands(text, i, to)) &&
+		while (i < to && !(code && begins_expansion(text, i, to)) &&
 			(text[i] > ' ' || (i > from && redact_blank(text[i]) &&
 						   text[i - 1] == '\\')))
 			i++;

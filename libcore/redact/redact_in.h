@@ -281,6 +281,16 @@ size_t redact_behind(const struct redact_view *v, size_t i, const char *word);
 bool redact_quote(unsigned char c);
 /* Does the byte end a word, as white space and quotes do? */
 bool redact_ends_word(unsigned char c);
+/* Is it a quotation mark, single or double? */
+static inline bool redact_quotation(unsigned char c)
+{
+	return c == '"' || c == '\'';
+}
+/* The small letter. */
+static inline char redact_lower(unsigned char c)
+{
+	return c >= 'A' && c <= 'Z' ? (char)(c + 32) : (char)c;
+}
 static inline bool redact_blank(unsigned char c)
 {
 	return c == ' ' || c == '\t';

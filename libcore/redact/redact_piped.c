@@ -15,7 +15,7 @@ static bool in_text(const unsigned char *p, size_t n, const char *word)
 
 /* The name of the program among the words in n bytes: behind sudo and its like,
  * their flags, and variables. */
-static const unsigned char *command(const unsigned char *p, size_t *n)
+static const unsigned char *command_name(const unsigned char *p, size_t *n)
 {
 	static const char others[] = "sudo\0doas\0env\0exec\0nohup\0time\0";
 	const unsigned char *end = p + *n, *word;
@@ -49,7 +49,7 @@ static bool reads_secret(
 		"python\0python3\0perl\0ruby\0node\0php\0lua\0eval\0"
 		"xargs\0ssh\0";
 	size_t len = n;
-	const unsigned char *name = command(p, &len);
+	const unsigned char *name = command_name(p, &len);
 	const bool runs = redact_key_any(name, len, runners);
 	const struct policy_secret *o;
 
