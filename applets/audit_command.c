@@ -133,7 +133,8 @@ static struct audit_command *open_slot(struct audit_out *o, uint64_t exec)
 		if (o->open[i].exec < oldest->exec)
 			oldest = &o->open[i];
 	}
-	/* It never ended: its supervisor was killed. */
+	/* The oldest command has no end record, because its supervisor was
+	 * killed. */
 	if (oldest->exec < exec)
 		audit_command_print(o, oldest);
 	return oldest;
@@ -147,7 +148,7 @@ struct audit_command *audit_command_note(
 	if (r->type == AUDIT_START) {
 		c = open_slot(o, r->seq);
 		take_start(c, r);
-		/* What was denied has no end. */
+		/* A denied command has no end record. */
 		c->ended = c->decision == AUDIT_DENY;
 		return c;
 	}

@@ -181,13 +181,8 @@ struct dump {
 
 static void remember_end(struct dump *p)
 {
-	if (p->count == p->cap) {
-		size_t cap = p->cap ? 2 * p->cap : 1024;
-		size_t *grown = audit_need(reallocarray(p->ends, cap, sizeof *grown));
-
-		p->ends = grown;
-		p->cap = cap;
-	}
+	p->ends = audit_room(
+		p->ends, p->count, &p->cap, sizeof *p->ends, SIZE_MAX);
 	p->ends[p->count++] = p->o.out.len;
 }
 
@@ -222,7 +217,7 @@ static int count_record(void *state, const struct audit_record *r)
 	return 0;
 }
 
-/* Of the records that fit only the last so many are wanted. */
+/* Skips all but the last wanted records of those that fit. */
 static void want_last(
 	struct dump *p, uint64_t wanted, int argc, char **argv)
 {

@@ -18,7 +18,7 @@
 #include "sys/sig.h"
 #include "base/str.h"
 
-/* One piece of what is shown. */
+/* A piece of output. */
 struct piece {
 	uint64_t at; /* ns since the start */
 	size_t from, len;
@@ -44,17 +44,8 @@ static void add_piece(struct replay *p, const struct audit_record *r)
 
 	if (!data || stream > 31 || !(p->streams >> stream & 1))
 		return;
-	if (p->count == p->cap) {
-		size_t cap = p->cap ? 2 * p->cap : 256;
-		struct piece *grown = cap > PIECES_MAX
-			? NULL
-			: reallocarray(p->pieces, cap, sizeof *grown);
-
-		if (!grown)
-			cli_die(EXIT_USAGE, "more output than can be replayed");
-		p->pieces = grown;
-		p->cap = cap;
-	}
+	p->pieces = audit_room(
+		p->pieces, p->count, &p->cap, sizeof *p->pieces, PIECES_MAX);
 	p->pieces[p->count++] = (struct piece){
 		.at = audit_uint(r, AUDIT_K_AT, 0),
 		.from = p->bytes.len,
@@ -290,7 +281,7 @@ static void play_from(struct player *y, size_t first)
 	}
 }
 
-/* What has come of the command since. */
+/* Gathers the records of the command that were written since the last look. */
 static void gather_new(struct replay *p, struct audit_reader *reader)
 {
 	struct audit_damage damage;

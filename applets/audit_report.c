@@ -94,7 +94,7 @@ static void take_piece(struct report *p, struct audit_command *c,
 	n = data->n < p->pieces_max - c->shown ? (size_t)data->n
 					       : p->pieces_max - c->shown;
 	c->shown += n;
-	/* Each byte may be spelt with six, and each piece has its time. */
+	/* JSON may spell one byte with six, and each piece has its time. */
 	if (!c->pieces.max)
 		c->pieces = BUF_INIT(8 * p->pieces_max);
 	c->terminal |= stream == AUDIT_TTYOUT;

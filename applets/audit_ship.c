@@ -105,6 +105,8 @@ static void start_over(struct shipping *p)
 /* Is r behind what was shipped before? -1: it shows that the log is another. */
 static int is_new(struct shipping *p, const struct audit_record *r)
 {
+	const struct cbor_item *prev;
+
 	if (!p->seeking)
 		return 1;
 	if (r->seq < p->from.seq)
@@ -112,10 +114,18 @@ static int is_new(struct shipping *p, const struct audit_record *r)
 	p->seeking = false;
 	if (r->seq == p->from.seq)
 		return audit_cursor_is(&p->from, r) ? 0 : -1;
-	tell_note(p,
-		"the records %ju to %ju were deleted before they were shipped",
-		p->from.seq + 1, r->seq - 1);
-	return 1;
+	if (r->seq > p->from.seq + 1) {
+		tell_note(p, "the records %ju to %ju were deleted before they"
+			" were shipped", p->from.seq + 1, r->seq - 1);
+		return 1;
+	}
+	/* The header of the first segment that is left names the record
+	 * before it. */
+	prev = audit_bytes(r, AUDIT_K_PREV);
+	return prev && prev->n == AUDIT_HASH &&
+			memcmp(prev->bytes, p->from.link, sizeof p->from.link)
+		? -1
+		: 1;
 }
 
 static void take_record(struct shipping *p, const struct audit_record *r)
@@ -303,14 +313,12 @@ static void place_find(struct shipping *p)
 }
 
 /* Checks the options before the log is read. */
-static void request_check(struct shipping *p, int argc, char **argv)
+static void request_check(struct shipping *p)
 {
 	struct diag d = {0};
 
 	if (!IS_ENABLED(CONFIG_AUDIT_SHIP))
 		cli_die(EXIT_USAGE, "ship: AUDIT_SHIP is not built in");
-	if (argc > 1)
-		cli_die_usage(&audit_cli, "ship takes no operand: '%s'", argv[1]);
 	if (!p->a->to)
 		cli_die_usage(&audit_cli, "ship needs --to");
 	if (ship_target_parse(&p->ship.to, p->a->to, &d))
@@ -340,10 +348,12 @@ int audit_run_ship(void *into, int argc, char **argv)
 	struct utsname host = {0};
 	int watch;
 
+	(void)argc;
+	(void)argv;
 	p.a = into;
 	p.reader = AUDIT_READER_INIT;
 	ship_init(&p.ship);
-	request_check(&p, argc, argv);
+	request_check(&p);
 	if (p.a->header_file)
 		load_headers(p.a->header_file, &headers);
 	uname(&host);

@@ -82,14 +82,8 @@ static struct session *session_of(struct sessions *all, const uint8_t *id)
 			return &all->list[i];
 	if (all->count == SESSIONS_MAX)
 		return NULL;
-	if (all->count == all->cap) {
-		size_t cap = all->cap ? 2 * all->cap : 64;
-		struct session *grown =
-			audit_need(reallocarray(all->list, cap, sizeof *grown));
-
-		all->list = grown;
-		all->cap = cap;
-	}
+	all->list = audit_room(all->list, all->count, &all->cap,
+		sizeof *all->list, SIZE_MAX);
 	all->list[all->count] = (struct session){0};
 	memcpy(all->list[all->count].id, id, AUDIT_ID);
 	return &all->list[all->count++];

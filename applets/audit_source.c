@@ -220,7 +220,7 @@ void audit_filter_from(const struct audit *a, struct audit_filter *f)
 		.invert = a->invert,
 	};
 	f->since = time_from(a, a->since);
-	/* To the filter 0 is none. */
+	/* The filter takes 0 for no limit. */
 	f->until = time_from(a, a->until);
 	f->until += a->until && !f->until;
 	f->types = word_bits(a->type, "kind of record", type_parse);
@@ -370,7 +370,8 @@ static struct audit_record *walk_next(struct walk *w)
 	return &first->record;
 }
 
-/* Of the second pass; headers and events tell the boot. 0: all. */
+/* The kinds of record that the second pass reads; 0: all. Headers and events
+ * tell the boot. */
 static uint32_t shown_kinds(const struct audit_filter *f)
 {
 	return f->types

@@ -2,9 +2,10 @@
  * SPDX-License-Identifier: MIT
  */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "audit.h"
 #include "log/audit_read_json.h"
@@ -71,8 +72,8 @@ void audit_put_duration(struct buf *out, uint64_t ns)
 			us / 60000000 % 60);
 }
 
-/* What is behind the seconds of a time as this program prints it: ".123456",
- * then "Z", "+0100" or "+01:00", which makes it UTC less so many seconds. */
+/* Parses the end of a time as this program prints it: ".123456", then "Z",
+ * "+0100" or "+01:00". *ahead: seconds by which the time is ahead of UTC. */
 static int parse_zone(const char *s, uint64_t *ns, bool *utc, time_t *ahead)
 {
 	unsigned digits[4];
@@ -248,6 +249,17 @@ void *audit_need(void *p)
 	if (!p)
 		cli_die(EXIT_USAGE, "out of memory");
 	return p;
+}
+
+void *audit_room(
+	void *list, size_t count, size_t *cap, size_t size, size_t most)
+{
+	if (count < *cap)
+		return list;
+	*cap = *cap ? 2 * *cap : 256;
+	if (*cap > most)
+		cli_die(EXIT_USAGE, "there is more than can be held in memory");
+	return audit_need(reallocarray(list, *cap, size));
 }
 
 void audit_put_numbers(

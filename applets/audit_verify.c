@@ -14,7 +14,7 @@
 #include "base/num.h"
 #include "base/str.h"
 
-/* What is told while it goes on. */
+/* The output of a verify: lines, or JSON. */
 struct telling {
 	const struct audit *a;
 	struct json *json; /* NULL: lines */
@@ -59,7 +59,8 @@ bool audit_hex_parse(const char *s, size_t len, uint8_t *out, size_t n)
 	if (len != 2 * n)
 		return false;
 	for (size_t i = 0; i < len; i++) {
-		/* Capitals are none of ours, but of who typed it. */
+		/* A person may type capital letters, which this program never
+		 * prints. */
 		int v = audit_hex((char)(s[i] | (s[i] & 64) >> 1));
 
 		if (v < 0)
@@ -163,7 +164,7 @@ void audit_put_hex(struct json *j, const char *key, const uint8_t *p, size_t n)
 	json_put_str(j, key, buf_str(&b));
 }
 
-/* Its first key is not in what was read, as of a part of a log. */
+/* Was the first key read? A part of a log lacks it. */
 static bool knows_pin(const struct audit_verdict *v)
 {
 	static const uint8_t none[AUDIT_HASH];
@@ -337,8 +338,8 @@ int audit_run_anchor(void *into, int argc, char **argv)
 	(void)argc;
 	(void)argv;
 	audit_dir_log(a, &log);
-	/* What is noted elsewhere must not be lost here when the machine goes
-	 * down: that would look like a crime. */
+	/* The anchored record must be on the disk: if the machine went down and
+	 * lost it, the loss would look like tampering. */
 	if (audit_checkpoint(&log, &d) || audit_peek(&log, &h, &d))
 		audit_fail(&d);
 	audit_close(&log);

@@ -31,7 +31,7 @@ struct doctor {
 	bool json, rights;
 };
 
-/* One row: what was tried, how it went, and what to make of that. */
+/* A finding: what was tried, the result, and what to do about it. */
 struct finding {
 	const char *name, *purpose, *fix, *call;
 	bool needed; /* by the policy in force */
@@ -318,7 +318,7 @@ static void print_text(struct buf *out, const struct finding *f, size_t n)
 	}
 }
 
-/* What was there before us: a container, a snap, a chroot. */
+/* Finds what confines this process already: a container, a snap, a chroot. */
 static struct confinement *find_confinement(void)
 {
 	struct confinement_source source = {.root = "", .env = environ};

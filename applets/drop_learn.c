@@ -192,7 +192,7 @@ static void note_use(struct drop *o, const char *path, unsigned wants)
 	/* A descriptor by its name is nothing that a path grants. */
 	if (path[0] != '/' || sandbox_is_device(path) || u->full)
 		return;
-	/* Who reads a directory has its names alone. */
+	/* Reading a directory gives its names alone. */
 	if (wants == SANDBOX_READ && is_dir(path))
 		wants = SANDBOX_LIST;
 	/* Another run has other processes, terminals and control groups. */
@@ -202,10 +202,11 @@ static void note_use(struct drop *o, const char *path, unsigned wants)
 		path = "/dev/pts";
 	if (str_after(path, "/sys/fs/cgroup/"))
 		path = "/sys/fs/cgroup";
-	/* What its own user may not write it does not need to. */
+	/* Without the right of the user to write, the grant to write is of no
+	 * use. */
 	if (wants & SANDBOX_WRITE && faccessat(AT_FDCWD, path, W_OK, 0) < 0)
 		wants &= ~(unsigned)SANDBOX_WRITE;
-	/* Who may write may read, as a grant is given. */
+	/* A grant to write includes reading. */
 	if (wants & SANDBOX_WRITE)
 		wants |= SANDBOX_RW;
 	if (wants != SANDBOX_UNIX)
@@ -245,7 +246,8 @@ static bool is_made(const struct drop_uses *u, const char *path)
 	return lstat(path, &st) < 0 || !is_before(&st.st_ctim, &u->since);
 }
 
-/* What it made and started needs a directory where that may be done. */
+/* Programs that the command made and started need a directory with the right to
+ * execute. */
 static void start_made(struct drop_uses *u)
 {
 	for (size_t i = 0; i < u->count; i++) {
@@ -363,7 +365,8 @@ int drop_grants_file(struct drop *o, const char *name, struct diag *d)
 		{"rw", SANDBOX_RW}, {"rwx", SANDBOX_RWX},
 		{"unix", SANDBOX_UNIX}, {"hide", SANDBOX_HIDE},
 		{"tmpfs", SANDBOX_TMPFS}, {"list", SANDBOX_LIST}};
-	/* Its strings live as long as the plan. */
+	/* The plan points into the text, which therefore lives as long as the
+	 * plan. */
 	struct buf *text = arena_new(&o->strings, struct buf);
 	unsigned line = 0;
 	int err;
@@ -407,7 +410,7 @@ int drop_grants_file(struct drop *o, const char *name, struct diag *d)
 	return 0;
 }
 
-/* One line for each thing that was refused, not for each attempt. */
+/* Prints one line for each refused right. */
 void drop_explain_denial(
 	struct drop *o, const char *path, unsigned wants, pid_t pid)
 {
@@ -420,7 +423,7 @@ void drop_explain_denial(
 	unsigned missing, has;
 	autobuf struct buf out = BUF_INIT(1 << 16);
 
-	/* What has no name as a file (a pipe, a socket) needs no grant. */
+	/* A pipe or socket has no path and needs no grant. */
 	if (path[0] != '/')
 		return;
 	has = sandbox_explain(o->sandbox, path, &g);

@@ -137,7 +137,8 @@ static int add_relax(struct drop *o, const char *name, struct diag *d)
 	o->plan.relax |= part;
 	return part ? 0 :
 		      diag_fail(d, -EINVAL,
-			      "--best-effort: '%s' is none of landlock, "
+			      "--best-effort: '%s' is no part of the "
+			      "sandbox: landlock, "
 			      "seccomp, caps, scope, net, unix, pid, mount, "
 			      "ipc, netns, limits, watch",
 			      name);
@@ -241,8 +242,8 @@ static int choose_names(struct drop *o, const char *list, struct diag *d)
 		else if (spec->allowed == NET_RULES || !strpbrk(word, ".:") ||
 			!net_rule_parse(&spec->allow[spec->allowed++], word))
 			return diag_fail(d, -EINVAL,
-				"'%s' is none of none, local, tcp:PORTS, all, "
-				"registries and NAME[:PORT][/tls|http|tcp]",
+				"'%s' is no network: none, local, tcp:PORTS, "
+				"all, registries and NAME[:PORT][/tls|http|tcp]",
 				word);
 		list += n + (list[n] == ',');
 	}
@@ -260,7 +261,7 @@ static int choose_net(struct drop *o, struct diag *d)
 	const char *net = o->open_net || o->share_net ? "all" : named;
 
 	o->plan.unix_all = o->open_net;
-	/* None of them opens what another one closes. */
+	/* No option opens what another option closes. */
 	if ((named && !str_eq(named, net)) || (o->share_net && o->unshare_net) ||
 		(net && (ports || o->plan.port_count)))
 		return diag_fail(d, -EINVAL,

@@ -22,7 +22,7 @@ static const char facts[] =
 	"/run/systemd/resolve\0"
 	"/proc\0/sys/devices/system/cpu\0/sys/fs/cgroup\0";
 
-/* Each of them, one behind the other. */
+/* Grants each path of the list. */
 static int grant_all(struct drop *o, const char *paths, unsigned access,
 	const char *why)
 {
@@ -86,7 +86,7 @@ static int own_tmp(struct drop *o, bool caches, struct diag *d)
 	return err < 0 ? diag_errno(d, err, "environment") : 0;
 }
 
-/* What programs of this user read about who they work for. */
+/* Grants reading the settings that name the user to git. */
 static int own_settings(struct drop *o)
 {
 	static const char files[] =
@@ -155,7 +155,8 @@ int drop_preset(struct drop *o, const char *name, struct diag *d)
 		err = own_settings(o);
 	if (err == -EINVAL)
 		return diag_fail(d, err,
-			"'%s' is none of read-only, workspace, build", name);
+			"'%s' is no preset: read-only, workspace or build",
+			name);
 	if (err < 0)
 		return diag_errno(d, err, "preset %s", name);
 	return work ? own_tmp(o, build, d) : 0;

@@ -55,16 +55,16 @@ static void block_signals(struct drop_job *job)
 	/* Where it is ignored there is no status to wait for. */
 	sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_DFL},
 		&job->chld);
-	/* Who no longer reads what we tell must not end what runs. */
+	/* A reader of the status that is gone must not end the command. */
 	sigaction(SIGPIPE, &(struct sigaction){.sa_handler = SIG_IGN},
 		&job->pipe);
 	job->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-/* What the command left behind has ended: the numbers of processes are
- * everybody's. Its own end is another matter. Not without an end, for more may
- * come as fast; and few at a time where numbers are limited: a bomb's dead are
- * what keeps it from growing. */
+/* Reaps processes that the command left behind, because the number of processes
+ * is limited for all. The command itself is waited for elsewhere. The count is
+ * bounded, because more may end meanwhile; it is small where processes are
+ * limited, because a fork bomb stops growing while its dead count. */
 static void reap_strays(struct drop_job *job)
 {
 	enum { MANY = 16384, FEW = 16, PAUSE_NS = 50000000 };
@@ -251,7 +251,7 @@ static void open_log(struct drop_job *job)
 					       strerror(-job->log));
 }
 
-/* Of what goes beyond, nothing is passed on. */
+/* Output beyond the limit is not passed on. */
 static int count_output(void *ctx, struct pump *p, const void *bytes, size_t n)
 {
 	struct drop_job *job = ctx;
@@ -295,7 +295,8 @@ static bool pumps_live(const struct drop_job *job)
 	return !pump_ended(&job->pumps[0]) || !pump_ended(&job->pumps[1]);
 }
 
-/* What comes within so many milliseconds. True when the command has ended. */
+/* Handles the events of at most ms milliseconds. True when the command has
+ * ended. */
 static bool take_turn(struct drop_job *job, bool over, int ms)
 {
 	struct sandbox *s = job->s;
@@ -343,7 +344,7 @@ static void wait_for_it(struct drop_job *job)
 
 		ended = take_turn(job, false,
 			settled || (ms >= 0 && ms < SETTLE_MS) ? ms : SETTLE_MS);
-		/* It lasts: now is time to be small. */
+		/* The command lasts, so memory is given back now. */
 		if (!settled && !ended)
 			lean_code();
 		settled = true;
@@ -374,8 +375,8 @@ static void child_start(void *ctx)
 	_exit(drop_exec(job->o, job->argv));
 }
 
-/* Whoever could still write is none of the command's, which may have handed its
- * pipes out: what is there now is all. */
+/* The pipes are read until they are empty. A process outside of the command may
+ * hold them open, so their end is not waited for. */
 static void drain_pumps(struct drop_job *job)
 {
 	for (;;) {

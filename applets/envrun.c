@@ -99,7 +99,7 @@ __attribute__((noreturn)) static void die_told(
 	exit(code);
 }
 
-/* The shell by path or name; a shim of ours is looked through. */
+/* Finds the shell by path or name; behind a shim of wardbox, the real shell. */
 void envrun_find_shell(struct envrun *e)
 {
 	static const char *const dirs[] = {"/bin", "/usr/bin", "/usr/local/bin"};
@@ -120,7 +120,8 @@ void envrun_find_shell(struct envrun *e)
 		diag_errno(&d, -errno, "--shell %s", name);
 		die_told(e, code, &d);
 	}
-	/* It would take what is wrapped around the line for nonsense. */
+	/* Another language would not read the text that is wrapped around the
+	 * line. */
 	if (kind != SHELL_UNKNOWN && shellkind_family(kind) != FAMILY_SH) {
 		diag_fail(&d, -EINVAL, "--shell %s: it does not read the "
 				       "language of sh",
@@ -162,7 +163,7 @@ static void find_state(struct envrun *e)
 	e->workspace = here.workspace;
 	if (e->session)
 		where.id = e->session;
-	/* Who stands in none is said to stand there. */
+	/* guard_where() says "/" also when the current directory is gone. */
 	err = str_eq(here.cwd, "/") ? path_cwd(here.cwd, sizeof here.cwd) : 0;
 	if (err && !where.id && !where.file) {
 		diag_errno(&d, err, "the current directory");
@@ -236,7 +237,7 @@ static void add_lines(struct buf *out, const char *text)
 	}
 }
 
-/* What the last command changed, without another. */
+/* Prints the changes of the last command and runs none. */
 static int last_changes(struct envrun *e)
 {
 	autobuf struct buf out = BUF_INIT(16 * STATE_CHANGES_MAX);
@@ -263,7 +264,7 @@ static int envrun_run(int argc, char **argv)
 	int left = argc - first;
 	struct diag d = {0};
 
-	/* One that was asked for is there, whatever the line is. */
+	/* A shell named by --shell is looked for before the line is read. */
 	if (e.shell)
 		envrun_find_shell(&e);
 	for (size_t i = 0; i < e.keep.count; i++)

@@ -26,7 +26,8 @@ struct cleaning {
 	struct buf *stripped;
 };
 
-/* What it was given already is no export of the line's own. */
+/* Did the line itself export the variable? A variable with the value that it
+ * was given is no export. */
 static bool is_own(const struct cleaning *c, const char *pair, const char *name)
 {
 	const char *value;
@@ -51,8 +52,8 @@ static bool reaches_next(void *ctx, const char *pair)
 	if (!state_carries(pair) || set_by_guard(c->rules, pair, name))
 		return false;
 	fate = policy_env(c->rules, name);
-	/* Who only observes takes nothing away; within a guarded command nobody
-	 * was asked what it does. */
+	/* OBSERVE takes nothing away; within a guarded command the policy of
+	 * the guard around holds. */
 	if (fate == POLICY_ENV_DENY && !c->rules->confine && !probe_inside())
 		fate = POLICY_ENV_DROP;
 	if (fate == POLICY_ENV_KEEP || fate == POLICY_ENV_ANY ||

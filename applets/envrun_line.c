@@ -153,8 +153,8 @@ static int also_env(const struct envrun *e, char *const *env,
 	return err;
 }
 
-/* What the policy is to judge: where it really goes, by whatever name. A target
- * that cannot be told is for move_inside() to complain of. */
+/* The policy judges the real target of the move, whatever its name is. Of a
+ * target that cannot be found, move_inside() tells the failure. */
 static void judge_move(struct guard_request *q, const struct move *move,
 	char *args[static 3])
 {

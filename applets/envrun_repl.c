@@ -124,7 +124,7 @@ static void put_prompt(struct envrun *e, struct buf *out)
 	static char cwd[STATE_PATH_MAX];
 	const char *here;
 
-	/* What is wrong with it the next command tells. */
+	/* The next command tells what is wrong with the state. */
 	(void)envrun_load(e, NULL);
 	here = s->pwd ? s->pwd : s->cwd;
 	if (!here)
@@ -175,7 +175,7 @@ static bool is_word(const char *line, const char *word)
 	return rest && !rest[strspn(rest, " \t")];
 }
 
-/* One line of a person. False: the loop is to end. */
+/* Handles one line of a person. False ends the loop. */
 static bool obey_line(struct envrun *e, struct history *h, const char *line)
 {
 	struct envrun_outcome out = {0};

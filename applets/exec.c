@@ -85,8 +85,8 @@ static const struct cli_spec spec = {
 	.flags = CLI_COMMAND | CLI_FAIL_OURS,
 };
 
-/* What is behind the options: "-- COMMAND", or "SESSION -- COMMAND". Only the
- * first "--" is ours. */
+/* Reads the words behind the options: "-- COMMAND", or "SESSION -- COMMAND".
+ * Only the first "--" belongs to exec. */
 static int read_operands(struct exec_request *q, bool marked, char **operand,
 	struct diag *d)
 {

@@ -54,8 +54,9 @@ static int find_state(const struct exec_request *q,
 	return err == -ENOENT ? 0 : err;
 }
 
-/* What the next command and a list of sessions see of this one. Read anew, as
- * others may have run meanwhile; never held while a command runs. */
+/* Saves what the next command and a list of sessions see of this command. The
+ * state is read anew, because others may have run meanwhile; the lock is never
+ * held while a command runs. */
 static void save_state(
 	const struct exec_reply *reply, const struct session_where *w)
 {
@@ -114,7 +115,8 @@ static int choose_cwd(const struct exec_request *q, struct state *s,
 		   : 0;
 }
 
-/* A program that is not there is an answer, not a failure of ours. */
+/* Finds the program. A missing program is an answer to the caller and no
+ * failure of exec. */
 static int find_program(const struct exec_request *q, const struct state *s,
 	const struct guard_caller *who, struct exec_reply *reply)
 {
@@ -140,8 +142,8 @@ static void run_absent(const struct guard_request *g, struct guard_outcome *r,
 		diag_errno(&r->diag, err, "%s", name);
 }
 
-/* This program does what the words say: by what they name it is judged, and in
- * their box it is put. */
+/* wardbox itself does what the words say: the policy judges the words, and the
+ * box is made for them. */
 static void do_request(struct guard_request *g, struct guard_carry *carry)
 {
 	static char self[PATH_MAX];
@@ -154,7 +156,7 @@ static void do_request(struct guard_request *g, struct guard_carry *carry)
 	g->command.doer_argv = argv;
 }
 
-/* What is asked, in the guard's words. */
+/* Fills the request of the guard from the request of exec. */
 static void fill_request(struct guard_request *g, struct guard_carry *carry,
 	const struct exec_request *q, struct exec_reply *reply,
 	const struct state *s)
@@ -196,7 +198,8 @@ static void run_guarded(struct exec_reply *reply, struct guard_request *g,
 	save_state(reply, w);
 }
 
-/* One of the system's shells, as the shim knows them, behind the shim. */
+/* Is the program a shell of the system? Then path becomes the real shell behind
+ * the shim. */
 static bool find_shell(struct exec_reply *reply)
 {
 	const char *name = str_after(reply->path, "/usr/bin/");

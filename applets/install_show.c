@@ -55,7 +55,7 @@ static bool is_sound(const struct shim_root *r, const struct install_opts *o)
 					  !install_check_policy(o, NULL)));
 }
 
-/* What install, and uninstall, would do. */
+/* The step of install, and of uninstall, for a shell in that state. */
 static const char *step_for(enum shim_state state, bool off)
 {
 	static const char *const steps[][2] = {
@@ -92,7 +92,7 @@ static void json_file(struct json *j, const char *key, const char *path,
 		made);
 }
 
-/* What a run would do: NULL for a run that was. */
+/* The step of a planned run; NULL after a run. */
 typedef const char *step_of(enum shim_state state);
 
 static void json_entry(struct json *j, const struct shim_root *r,

@@ -12,7 +12,7 @@
 /* Beside a debugger's or a sanitizer's library there is theirs. */
 #ifndef __GLIBC__
 
-/* There is no other thread whose locks the child would have to take over. */
+/* No other thread exists whose locks the child would have to take over. */
 pid_t fork(void)
 {
 	return _Fork();
@@ -77,8 +77,8 @@ char *strstr(const char *s, const char *word)
 #ifdef __SSE2__
 #include <emmintrin.h>
 
-/* Most strings end in the first of these blocks, and none of them reaches into a
- * page that the string does not. */
+/* Most strings end in the first block. A block is aligned, so that it never
+ * reaches into a page that the string does not touch. */
 size_t strlen(const char *s)
 {
 	const __m128i end = _mm_setzero_si128();

@@ -60,7 +60,8 @@ static void tell_file(const struct policy_opts *o, struct json *j,
 	}
 }
 
-/* Its rules are sound, its tests pass, and a command could start under it. */
+/* Are the rules sound, do the tests pass, and could a command start under the
+ * policy? */
 static bool is_good(struct policy *p, unsigned *tests, struct diag *d)
 {
 	const struct guard_caller who = {.env = environ};
@@ -69,7 +70,7 @@ static bool is_good(struct policy *p, unsigned *tests, struct diag *d)
 		guard_try(&who, p, d) == 0;
 }
 
-/* One file, together with what it stands on. */
+/* Checks one file together with the layers beneath it. */
 static bool check_file(
 	const struct policy_opts *o, struct json *j, const char *path)
 {
@@ -117,7 +118,8 @@ int policy_check(void *into, int argc, char **argv)
 	if (argc < 2) {
 		h = policy_find_here(o);
 		good = is_good(h->policy, &ran, &d);
-		/* Of a policy that is not good it was told already. */
+		/* policy_find_here() told what is wrong with the policy
+		 * already. */
 		if (good || d.text[0] || o->json)
 			tell_file(o, &j, "the policy in force", ran,
 			good ? NULL : &d);

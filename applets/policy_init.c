@@ -1,14 +1,14 @@
 /* policy_init.c - policy init: a first policy for this project
  * SPDX-License-Identifier: MIT
  */
-#include <dirent.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "policy_applet.h"
+#include "sys/file.h"
 
-/* What a file in the root tells about the project: its name, the tool, what to
- * allow, what to protect. */
+/* For each file that tells the kind of a project: the file, the tool, the
+ * commands to allow, the files to protect. */
 static const char kinds[] =
 	"Makefile\0make\0make {all|check|test|clean|install} **\0Makefile\0"
 	"package.json\0npm\0npm {install|run|test} **\0package.json\0"
@@ -31,15 +31,9 @@ static const char kinds[] =
 	"Gemfile\0bundler\0bundle exec {rake|rspec} **\0Gemfile\0"
 	"composer.json\0composer\0composer {validate|test} **\0composer.json\0";
 
-static void close_dir(DIR **dir)
-{
-	if (*dir)
-		closedir(*dir);
-}
-
 static bool has_file(const char *root, const char *pattern)
 {
-	autoclean(close_dir) DIR *dir = opendir(root);
+	autodir DIR *dir = opendir(root);
 	const struct dirent *e;
 
 	while (dir && (e = readdir(dir)))

@@ -79,7 +79,7 @@ static void say_verdict(struct buf *out, const struct policy_verdict *v,
 	buf_addc(out, '\n');
 }
 
-/* What "@@" lines of a corpus say: \n \t \r \0 \e \\ \xHH \uHHHH \{N*TEXT}. */
+/* Decodes an "@@" line of a corpus: \n \t \r \0 \e \\ \xHH \uHHHH \{N*TEXT}. */
 static void decode_row(const char *s, struct buf *out)
 {
 	char text[9] = "", utf[4];
@@ -145,8 +145,8 @@ static void judge_text_line(const struct policy_opts *o,
 	policy_decide_line(h->policy, &req, v, NULL, NULL);
 }
 
-/* One row: LINE, or PROFILE<TAB>EXPECTED<TAB>LINE[<TAB>anything]. True when the
- * verdict is the expected one, or none was. */
+/* Judges one row: LINE, or PROFILE<TAB>EXPECTED<TAB>LINE[<TAB>anything]. True
+ * when the verdict is the expected one or nothing was expected. */
 static bool batch_row(const struct policy_opts *o, struct policy_here *h,
 	char *row, struct buf *out)
 {

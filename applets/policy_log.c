@@ -52,7 +52,7 @@ static size_t copy_detail(
 	return copy_text(b, audit_detail(r, name, &value));
 }
 
-/* What `sh -c LINE` was called to do is LINE. */
+/* The line of `sh -c LINE`; NULL for other words. */
 static const char *line_of(const struct buf *words, const size_t *start, int n)
 {
 	char *argv[SHELL_WORDS + 1] = {NULL};
@@ -187,7 +187,7 @@ void policy_log_each(logged_each *each, void *ctx)
 		guard_log_open(&log, NULL, 0, &d);
 	int got;
 
-	/* None is as good as an empty one, which JSON can tell. */
+	/* A missing log counts as an empty one, which JSON can tell. */
 	if (dir == -ENOENT) {
 		cli_diag(&d);
 		return;

@@ -122,7 +122,7 @@ int policy_blocklist(void *into, int argc, char **argv)
 	return list_rules(into, true);
 }
 
-/* Each source that is there, in all layers. */
+/* Lists the sources of all layers that exist. */
 static void put_sources(const struct policy_here *h, struct json *j)
 {
 	for (unsigned l = 0; l < POLICY_LAYERS; l++) {

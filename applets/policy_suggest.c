@@ -33,7 +33,7 @@ static bool runs_words(const char *item)
 	       str_ends(item, "=sh") || str_ends(item, "=cmd");
 }
 
-/* What a rule for would open more than what was seen. */
+/* Would a rule for the command allow more than what was seen? */
 static bool is_never(const struct suggest *s, const char *command)
 {
 	const struct policy_image *img = s->h->policy->layer[0];
@@ -114,7 +114,7 @@ static void look_at(void *ctx, const struct logged *l)
 		propose_host(s, l);
 		return;
 	}
-	/* What an open line started was decided then, and has records of its own. */
+	/* The programs that an open line starts have records of their own. */
 	if ((str_eq(l->decision, "allow") || str_eq(l->decision, "open")) &&
 		!str_after(l->rule, "would-"))
 		return;

@@ -233,7 +233,8 @@ static int profile_run_applet(int argc, char **argv)
 	if (argc == 3 && str_eq(argv[1], "@answer"))
 		return profile_answer(argv[2], profile_environ()) ? EXIT_FOUND
 								  : EXIT_OK;
-	/* Ignored, as some callers leave it, nobody is told how a shell ended. */
+	/* Some callers leave SIGCHLD ignored; then nothing would tell how a
+	 * shell ended. */
 	signal(SIGCHLD, SIG_DFL);
 	respell_backup(&o, argc, argv);
 	first = cli_parse(&spec, &o, argc, argv);

@@ -29,7 +29,8 @@ struct acting {
 	size_t at;            /* the goal in hand */
 };
 
-/* What fish reads in each session besides the files of its conf.d. */
+/* Reads config.fish, which fish reads in each session besides the files of
+ * conf.d. */
 static void read_beside(const char *path, struct buf *text)
 {
 	autobuf struct buf name = BUF_INIT(PATH_MAX);
@@ -332,7 +333,7 @@ int profile_consent(const struct profile_opts *o, const char *question)
 
 	if (o->yes)
 		return EXIT_OK;
-	/* What a program reads shows a person nothing to say yes to. */
+	/* With --json no person sees the diff to say yes to. */
 	answer = o->json ? -1 : cli_ask(question);
 	if (answer == 1)
 		return EXIT_OK;

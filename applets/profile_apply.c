@@ -106,7 +106,7 @@ int profile_verb_apply(void *into, int argc, char **argv)
 		cli_die(EXIT_USAGE, "apply: RECIPE.json is missing");
 	load_recipe(&r, argv[1]);
 	if (o->then || o->session) {
-		/* Nothing is written: nobody's rights need be given up. */
+		/* Nothing is written, so root's rights need not be given up. */
 		as_caller.system = true;
 		profile_who_find(&who, &as_caller);
 		if (o->then)

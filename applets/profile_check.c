@@ -1,7 +1,6 @@
 /* profile_check.c - is it on PATH: now, after a restart, or not at all?
  * SPDX-License-Identifier: MIT
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -78,7 +77,7 @@ static bool in_nvm(
 	char versions[1024], one[1024];
 	const struct dirent *e;
 	bool found = false;
-	DIR *d;
+	autodir DIR *d = NULL;
 
 	if (path_join(
 		    versions, sizeof versions, who->home, ".nvm/versions/node"))
@@ -91,8 +90,6 @@ static bool in_nvm(
 			continue;
 		found = is_executable(dir, name);
 	}
-	if (d)
-		closedir(d);
 	return found;
 }
 

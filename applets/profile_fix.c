@@ -12,7 +12,6 @@
 #include "profile/profile_block.h"
 #include "profile_change.h"
 #include "profile_doctor.h"
-#include "profile_taken.h"
 #include "profile/profile_undo.h"
 #include "base/str.h"
 
@@ -185,7 +184,8 @@ static void run_repair(struct repair *r)
 
 static bool is_wanted(const struct profile_problem *p, int count, char **codes)
 {
-	/* What a user took off PATH comes back by its name alone. */
+	/* A directory that the user took off PATH comes back only when its code
+	 * is named. */
 	bool any = count == 0 && p->code != PROBLEM_MISSING_PATH;
 
 	for (int i = 0; i < count; i++)

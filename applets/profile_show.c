@@ -1,7 +1,6 @@
 /* profile_show.c - files, list, print
  * SPDX-License-Identifier: MIT
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -167,7 +166,7 @@ static void list_file(
 static void list_snippets(
 	struct listing *l, const char *dir, enum shell_family family)
 {
-	DIR *d = opendir(dir);
+	autodir DIR *d = opendir(dir);
 	const struct dirent *e;
 	autofree char *path = malloc(PATH_MAX);
 
@@ -177,8 +176,6 @@ static void list_snippets(
 			continue;
 		list_file(l, path, family);
 	}
-	if (d)
-		closedir(d);
 }
 
 static void list_kind(

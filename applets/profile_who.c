@@ -48,7 +48,8 @@ static int named_user(const char *word, struct user *user)
 	return user_find("/etc/passwd", by_name ? word : NULL, uid, user);
 }
 
-/* The user who became root: 0 when nobody did. */
+/* Finds the user who became root by sudo and its like; false when nobody
+ * did. */
 static bool invoking_user(struct user *user)
 {
 	static const char names[][11] = {
@@ -125,7 +126,7 @@ static void become_user(uid_t uid, gid_t gid)
 	prctl(PR_SET_DUMPABLE, 1);
 }
 
-/* Whose is what root was asked to write? */
+/* Gives up root's rights for those of the owner of the file or home. */
 static void give_up_root(const struct profile_who *who, const struct user *user,
 	const struct profile_opts *o)
 {
@@ -276,7 +277,7 @@ void profile_who_find(struct profile_who *who, struct profile_opts *o)
 		who->flags |= PROFILE_OPEN_NOFOLLOW;
 	who->place = (struct profile_place){
 		.root = o->root ? o->root : "", .home = who->home};
-	/* The variables of whoever called say nothing about another's files. */
+	/* The caller's variables say nothing about another user's files. */
 	if (who->other || o->home)
 		return;
 	who->place.zdotdir = env_value("ZDOTDIR");

@@ -40,7 +40,7 @@ int session_open(const struct session_where *w, bool make)
 	struct diag d = {0};
 	int dir = session_dir(w, make, NULL, &d);
 
-	/* One that is not there holds nothing; of another it cannot be told. */
+	/* A missing directory holds no session; any other failure is told. */
 	if (dir < 0 && (make || dir != -ENOENT))
 		cli_die_diag(EXIT_FOUND, &d);
 	return dir;
@@ -68,7 +68,7 @@ void session_pick(const struct session_where *w, const char *id, bool make,
 		cli_die_diag(EXIT_FOUND, &d);
 }
 
-/* Tells the log; where there is none to be written, it is no less done. */
+/* Records the event. A log that cannot be written does not undo the deed. */
 static void note_session(const char *event, const char *id,
 	const char *workspace)
 {
@@ -153,7 +153,7 @@ static bool keeps_pair(void *ctx, const char *pair)
 	return state_carries(pair);
 }
 
-/* What the options of env do to the saved environment. */
+/* Does what the options of env say to the saved environment. */
 static void edit_env(struct state *s, const struct session_opts *o, int argc,
 	char **argv)
 {
@@ -236,7 +236,7 @@ static int end_many(const struct session_where *w, int dir, uint64_t older,
 		if (!session_load(dir, w->uid, l.id[i], &s, NULL) &&
 			(now < s.used || now - s.used < older))
 			continue;
-		/* One that stays is no reason to keep the others. */
+		/* A session that cannot be ended does not keep the others. */
 		if (!dry_run && (session_live_end(dir, l.id[i], &d) ||
 				session_end(dir, w->uid, l.id[i], &d))) {
 			cli_diag(&d);

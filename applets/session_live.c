@@ -41,7 +41,7 @@ static void add_command(struct buf *out, pid_t pid)
 	buf_add(out, text.data, text.len);
 }
 
-/* One program, for whoever asked. */
+/* A callback for each program. */
 typedef int with_program(void *ctx, const struct limits_process *p);
 struct asked {
 	with_program *with;

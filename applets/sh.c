@@ -39,7 +39,7 @@ static const struct cli_spec spec = {
 		   "WARDBOX_DEBUG=1 wardbox sh -c 'git status'",
 };
 
-/* In place of this process: nothing of ours stays behind. */
+/* Becomes the program; nothing of wardbox stays behind. */
 __attribute__((noreturn)) static void become_shell(const char *path,
 	char **argv)
 {

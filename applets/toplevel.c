@@ -132,8 +132,9 @@ static int print_usage(void)
 	return EXIT_OK;
 }
 
-/* One name in the directory, unless it is only to be told; something else
- * already there is never replaced. 0, or -errno when the link could not be made or is not ours. */
+/* Makes one link in the directory, or with --dry-run only looks. A name that is
+ * there is never replaced. 0, or -errno when the link could not be made or the
+ * name is something else. */
 static int make_link(
 	const struct toplevel *t, int dir, const char *self, const char *name)
 {

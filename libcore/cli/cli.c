@@ -41,7 +41,7 @@ static void say_line(struct buf *line)
 __attribute__((format(printf, 1, 0))) static void warn_v(
 	const char *fmt, va_list ap)
 {
-	autobuf struct buf line = BUF_INIT(65536), text = BUF_INIT(16384);
+	autobuf struct buf line = BUF_INIT(4 << 20), text = BUF_INIT(1 << 20);
 
 	buf_addf(&line, "%s: ", speaker);
 	buf_vaddf(&text, fmt, ap);

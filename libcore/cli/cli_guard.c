@@ -110,15 +110,6 @@ static void tell_limit(const struct guard_outcome *r, enum limits_kind limit,
 	cli_diag(&d);
 }
 
-/* Adds the rule, and its place unless it stands in no file. */
-static void add_rule(struct buf *out, const struct policy_verdict *v)
-{
-	buf_adds(out, v->rule);
-	if (v->line)
-		buf_addf(out, " (%s:%u)", v->file, v->line);
-	buf_addf(out, ": %s", v->reason);
-}
-
 /* Tells what the command had left behind and was ended. */
 static void tell_ended(const struct guard_outcome *r)
 {
@@ -173,7 +164,7 @@ void cli_guard_tell(const struct guard_outcome *r)
 			cli_diag(&r->remark);
 		return;
 	}
-	add_rule(&rule, v);
+	cli_ask_rule(&rule, v);
 	cli_warn("profile %s, session %s: %s by rule %s",
 		policy_profile_name(r->profile), r->session,
 		policy_decision_name(v->decision), buf_str(&rule));

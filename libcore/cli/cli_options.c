@@ -35,6 +35,7 @@ __attribute__((noreturn, format(printf, 4, 0))) static void die_usage(
 	autobuf struct buf text = BUF_INIT(8192);
 	struct diag d = {0};
 
+	text.brief = true;
 	buf_vaddf(&text, fmt, ap);
 	if (argv && spec->refuse && asks_json(argv)) {
 		diag_fail(&d, -EINVAL, "%s", buf_str(&text));
@@ -46,7 +47,7 @@ __attribute__((noreturn, format(printf, 4, 0))) static void die_usage(
 }
 
 FLOATLESS __attribute__((noreturn, format(printf, 2, 3))) static void
-	refuse_option( const struct parse *p, const char *fmt, ...)
+refuse_option(const struct parse *p, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -137,7 +138,8 @@ static void store_value(const struct parse *p, const struct cli_opt *o,
 		break;
 	}
 	if (o->some && !(o->kind == CLI_KIND_UINT ? *at.number : *at.wide))
-		refuse_option(p, "%s: 0 would be none: leave it out", shown);
+		refuse_option(p, "%s: 0 means nothing here: leave the"
+			" option out", shown);
 }
 
 static bool is_help(const char *name)

@@ -333,7 +333,7 @@ void audit_check_recover(struct audit_check *c, const struct audit_record *r)
 	}
 }
 
-/* Of everything deleted the first record is 0. */
+/* Notes a row of a pruned record, whose first record is always 0. */
 static void note_row(struct audit_check *c, uint64_t wall, uint64_t last,
 	const uint8_t *link)
 {

@@ -312,8 +312,8 @@ static int find_record(struct audit_log *log, const struct audit_head *h,
 				"record %ju was expunged before", seq);
 		if (is_indispensable(&r))
 			return diag_fail(d, -EPERM,
-				"record %ju is no command's: the log would not "
-				"verify without it", seq);
+				"record %ju is needed to verify the log, and "
+				"cannot be expunged", seq);
 		at->segment = r.segment;
 		at->offset = r.offset;
 		at->len = r.frame.len;

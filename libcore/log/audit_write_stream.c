@@ -151,7 +151,7 @@ static struct audit_stream *stream_get(struct audit_exec *x, enum audit_io which
 	s = calloc(1, sizeof *s);
 	if (!s)
 		return NULL;
-	/* Typed text may be a command, and nobody knows where one begins. */
+	/* Typed text may be a command that begins anywhere. */
 	s->redact = (struct redact_stream){
 		.shell = which == AUDIT_TTYIN || (which == AUDIT_IN && x->script),
 		.lex.lost = which == AUDIT_TTYIN};

@@ -99,8 +99,8 @@ char *shebang_find(char *text, size_t n, const char *word, size_t len)
 	return NULL;
 }
 
-/* One line, line[n] being ours to write to. cut says that the line went on
- * where the scanning ended. */
+/* Reads one line; line[n] may be written to. cut: the line is longer than what
+ * was scanned. */
 static int read_line(struct shebang *s, char *line, size_t n, bool cut)
 {
 	static const char sign[] = "auto-shebang-";

@@ -41,7 +41,7 @@ static bool is_self(struct shebang *s, const struct stat *st)
 
 enum marking { PLAIN, MARKED, UNREADABLE };
 
-/* What cannot be read is no copy as far as anyone can tell. */
+/* A file that cannot be read counts as no copy. */
 static enum marking find_mark(struct shebang *s, const char *path)
 {
 	static const char mark[] = "\n" SHEBANG_MARK;
