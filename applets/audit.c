@@ -170,10 +170,8 @@ const struct cli_spec audit_cli = {
 		   "audit -c 'npm *' --exit fail -o verbose\n"
 		   "audit verify --pubkey 5f1d...  # from 'audit init'\n"
 		   "audit replay 1042 --speed 2\n",
-	.opts = opts,
-	.opt_count = ARRAY_SIZE(opts),
-	.verbs = verbs,
-	.verb_count = ARRAY_SIZE(verbs),
+	CLI_OPTS(opts),
+	CLI_VERBS(verbs),
 };
 
 /* The use of each option, a letter each, in the order of the options: W where

@@ -354,7 +354,8 @@ static void draw_chart(struct drawing *g, const char *title, const uint64_t *n,
 		draw_heading(g, title);
 	for (size_t i = 0; i < count; i++)
 		if (n[i])
-			draw_bar(g, label(i), n[i], most, codes ? codes[i] : "36");
+			draw_bar(g, label(i), n[i], most,
+				codes ? codes[i] : "36");
 }
 
 static const char *exit_label(uint64_t i)

@@ -56,8 +56,7 @@ const struct cli_spec auto_shebang_spec = {
 	.about = "Finds the interpreter of a script by walking up from it.",
 	.example = "auto-shebang --init auto-python /usr/bin/python3\n"
 		   "auto-shebang --list auto-python scripts/deploy.py",
-	.opts = options,
-	.opt_count = ARRAY_SIZE(options),
+	CLI_OPTS(options),
 };
 
 /* By this, in the first page of the file, other resolvers know this one; see

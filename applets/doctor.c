@@ -372,8 +372,7 @@ static const struct cli_spec doctor_cli = {
 		 "0: all that the policy in force needs is there; 1: not.",
 	.example = "wardbox doctor\n"
 		   "wardbox doctor --json  # for programs",
-	.opts = opts,
-	.opt_count = ARRAY_SIZE(opts),
+	CLI_OPTS(opts),
 };
 
 static int doctor_run(int argc, char **argv)

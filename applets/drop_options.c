@@ -243,7 +243,8 @@ static int choose_names(struct drop *o, const char *list, struct diag *d)
 			!net_rule_parse(&spec->allow[spec->allowed++], word))
 			return diag_fail(d, -EINVAL,
 				"'%s' is no network: none, local, tcp:PORTS, "
-				"all, registries and NAME[:PORT][/tls|http|tcp]",
+				"all, registries or "
+				"NAME[:PORT][/tls|http|tcp]",
 				word);
 		list += n + (list[n] == ',');
 	}
@@ -383,8 +384,7 @@ const struct cli_spec drop_cli = {
 		"wardbox drop --preset=build --timeout=5m -- make -j2\n"
 		"wardbox drop --add-exec --rox=/usr --rw=. --net=tcp:443 -- "
 		"./fetch",
-	.opts = opts,
-	.opt_count = ARRAY_SIZE(opts),
+	CLI_OPTS(opts),
 	.flags = CLI_COMMAND | CLI_FAIL_OURS,
 };
 

@@ -83,8 +83,7 @@ static const struct cli_spec spec = {
 	.example = "wardbox envrun -- 'cd src && export CC=clang'\n"
 		   "wardbox envrun -- 'echo $PWD $CC'\n"
 		   "wardbox envrun --repl",
-	.opts = options,
-	.opt_count = ARRAY_SIZE(options),
+	CLI_OPTS(options),
 	.flags = CLI_COMMAND | CLI_FAIL_OURS,
 	.refuse = envrun_refuse,
 };

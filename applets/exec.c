@@ -80,8 +80,7 @@ static const struct cli_spec spec = {
 	.example = "wardbox exec my-session -- make test\n"
 		   "wardbox exec --pty my-session -- bash -l\n"
 		   "wardbox exec --json --timeout 30s -- git status",
-	.opts = options,
-	.opt_count = ARRAY_SIZE(options),
+	CLI_OPTS(options),
 	.flags = CLI_COMMAND | CLI_FAIL_OURS,
 };
 

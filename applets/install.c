@@ -277,8 +277,7 @@ static const struct cli_spec spec = {
 	.example = "wardbox install --root ./rootfs --policy agent\n"
 		   "wardbox install --status\n"
 		   "wardbox install --uninstall --root ./rootfs",
-	.opts = options,
-	.opt_count = ARRAY_SIZE(options),
+	CLI_OPTS(options),
 };
 
 static int install_run(int argc, char **argv)

@@ -71,10 +71,8 @@ static const struct cli_spec spec = {
 	.example = "wardbox policy test 'git push'\n"
 		   "wardbox policy explain 'make && curl http://x'\n"
 		   "wardbox policy check /etc/wardbox/policy",
-	.opts = opts,
-	.opt_count = ARRAY_SIZE(opts),
-	.verbs = verbs,
-	.verb_count = ARRAY_SIZE(verbs),
+	CLI_OPTS(opts),
+	CLI_VERBS(verbs),
 };
 
 static int policy_run(int argc, char **argv)

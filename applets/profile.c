@@ -143,10 +143,8 @@ static const struct cli_spec spec = {
 	.example = "wardbox profile add '$HOME/.cargo/bin'  # asks, then writes\n"
 		   "wardbox profile add -n /opt/x/bin  # only shows the diff\n"
 		   "wardbox profile doctor",
-	.opts = opts,
-	.opt_count = ARRAY_SIZE(opts),
-	.verbs = verbs,
-	.verb_count = ARRAY_SIZE(verbs),
+	CLI_OPTS(opts),
+	CLI_VERBS(verbs),
 };
 
 static unsigned parse_scope(const char *list)

@@ -343,10 +343,8 @@ static const struct cli_spec spec = {
 		   "wardbox session show --json\n"
 		   "wardbox session env LANG=C --unset PAGER\n"
 		   "wardbox session end --older 7d",
-	.opts = options,
-	.opt_count = ARRAY_SIZE(options),
-	.verbs = verbs,
-	.verb_count = ARRAY_SIZE(verbs),
+	CLI_OPTS(options),
+	CLI_VERBS(verbs),
 };
 
 static int session_run(int argc, char **argv)

@@ -44,8 +44,7 @@ static const struct cli_spec spec = {
 	.about = "Runs commands that nobody trusts: decided, confined, recorded.",
 	.example = "wardbox sh -c 'echo hello'\n"
 		   "wardbox --install-links ~/bin",
-	.opts = options,
-	.opt_count = ARRAY_SIZE(options),
+	CLI_OPTS(options),
 };
 
 static bool is_pattern(const char *name)

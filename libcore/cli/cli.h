@@ -139,6 +139,10 @@ struct cli_spec {
 	void (*refuse)(int code, const struct diag *d);
 };
 
+/* The tables of a spec. */
+#define CLI_OPTS(table) .opts = (table), .opt_count = ARRAY_SIZE(table)
+#define CLI_VERBS(table) .verbs = (table), .verb_count = ARRAY_SIZE(table)
+
 /* Parses argv[1..] into *into, permuting so that the operands stand last.
  * --help prints and exits 0; a mistake prints one line and exits 2 (125 with
  * CLI_FAIL_OURS). Returns the index of the first operand; argc when there is

@@ -72,6 +72,7 @@ struct audit_check {
 	/* With the seed. After a loss the aggregate is unknown until the next
 	 * checkpoint states it. */
 	bool has_secret, agg_known, agg_failed;
+	uint64_t skipped; /* keys that were passed over for that */
 	uint8_t secret[AUDIT_HASH], rk[AUDIT_HASH], agg[AUDIT_HASH];
 	uint8_t first_rk[AUDIT_HASH]; /* at the beginning of the epoch */
 	/* Before the record that is being checked. */

@@ -188,10 +188,13 @@ void audit_check_turn(
 static void resume_aggregate(struct audit_check *c,
 	const struct audit_record *r, const struct audit_payload *p)
 {
+	/* Of the whole log, because a forger may state any first record in each
+	 * of many checkpoints. */
 	enum { SKIP_MAX = 1 << 22 };
 	uint64_t n = r->seq - p->first;
 
-	c->has_secret = n <= SKIP_MAX;
+	c->has_secret = n <= SKIP_MAX - c->skipped;
+	c->skipped += c->has_secret ? n : 0;
 	while (c->has_secret && n--)
 		keys_fold(&c->hw, c->first_rk, c->agg, c->link);
 	memcpy(c->agg, p->agg, AUDIT_HASH);

@@ -200,9 +200,9 @@ struct statx_head {
 	uint64_t rest[24];
 };
 
-/* What is mounted at "/" in a mountinfo: "major:minor root ", and the type of the
- * file system; "" for what is longer. Not its number: a new mount namespace has
- * new ones. */
+/* The mount at "/" in a mountinfo: "major:minor root ", and the type of the
+ * file system; "" for longer ones. The number of the mount is not compared,
+ * because a new mount namespace has new numbers. */
 struct root {
 	char what[1024], type[24];
 };
@@ -354,7 +354,7 @@ static void look_tracer(struct look *l, const char *pid, size_t n)
 	const char *comm;
 
 	BUF_PRINT(number, "%.*s", (int)n, pid);
-	/* It takes the place of the text that pid stands in. */
+	/* The next read overwrites the text that pid points into. */
 	comm = read_text(l, BUF_PRINT(path, "/proc/%s/comm", number));
 	add_fact(l, comm && str_after(comm, "proot") ? CONFINED_PROOT
 						 : CONFINED_TRACED,

@@ -39,7 +39,7 @@ void profile_block_end(struct buf *out, const char *id)
 	buf_addf(out, "%s%s <<<\n", end_mark, id);
 }
 
-/* What a line means to us. */
+/* The kind of a line. */
 enum marker { MARK_NONE, MARK_BEGIN, MARK_END, MARK_BROKEN };
 
 /* Attributes: " +word" any number of times, nothing else. */

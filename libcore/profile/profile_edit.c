@@ -53,7 +53,8 @@ static int is_foreign(const struct edit *e, size_t index)
 
 	if (c->force)
 		return 0;
-	/* A block belongs to whoever gave its id, and goes when they say. */
+	/* A block belongs to the owner of its id, who may remove it, so that
+	 * its lines do not count. */
 	for (size_t i = 0; i < e->blocks->count; i++) {
 		skip[i][0] = e->blocks->block[i].begin;
 		skip[i][1] = e->blocks->block[i].end;
@@ -98,7 +99,7 @@ static bool same_subject(const struct edit *e, const struct profile_item *item,
 		twin.value = "";
 		if (profile_line(o, e->change->family, &twin, NULL, NULL))
 			return false;
-		/* Up to where the value begins. */
+		/* The line's stem ends where the value begins. */
 		stem = o->len - 3;
 		return len > stem && memcmp(body + at, o->data, stem) == 0;
 	}
@@ -177,7 +178,8 @@ static int merge_items(struct edit *e, struct buf *body, bool *changed)
 		buf_adds(body, c->raw);
 		return body->err;
 	}
-	/* What is put in front last comes out first, and before the rest. */
+	/* The directory that is put in front last comes out first; such lines
+	 * stand before the rest. */
 	for (size_t i = 0; i < 2 * c->count && !err; i++) {
 		bool front = i < c->count;
 		size_t k = front ? c->count - 1 - i : i - c->count;
@@ -314,7 +316,8 @@ static int remove_block(struct edit *e, enum profile_action *action)
 	size_t before = b->begin, done = 0;
 
 	*action = PROFILE_REMOVED;
-	/* A newline is only ours to take while nothing follows. */
+	/* The newline before the block is only taken away while nothing follows
+	 * the block. */
 	for (unsigned i = 0; !next && i < b->nl && b->end == e->n && before &&
 			     e->text[before - 1] == '\n';
 		i++)

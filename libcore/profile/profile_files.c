@@ -173,8 +173,9 @@ static int own_dir(struct listing *l, unsigned group)
 				 ".config/fish");
 }
 
-/* Of rows in a row that exclude each other: listed, the one that is read hides
- * the others; to be written is the one that exists, else the last. */
+/* Chooses among rows that exclude each other. In a list the file that is read
+ * hides the others; for writing, the file that exists is taken, else the
+ * last. */
 static void choose_one(struct listing *l, const struct row *r,
 	struct profile_file *f, const char **winner, bool list)
 {

@@ -99,7 +99,8 @@ int profile_dir_parse(struct profile_dir *dir, const char *input,
 
 static bool is_protected(const char *name)
 {
-	/* They take the shell over, or it refuses them with an error. */
+	/* Variables that take the shell over, or that the shell refuses to
+	 * set. */
 	static const char names[] =
 		"IFS\0ENV\0BASH_ENV\0UID\0EUID\0PPID\0GROUPS\0SHELLOPTS\0"
 		"BASHOPTS\0ZDOTDIR\0PS4\0PROMPT_COMMAND\0BASH_VERSINFO\0"
@@ -244,7 +245,7 @@ void profile_quote(
 	}
 }
 
-/* What goes between the double quotes of sh and fish. */
+/* Adds the text between the double quotes of sh and fish. */
 static void add_inner(struct buf *out, enum shell_family family,
 	const char *text, size_t home)
 {

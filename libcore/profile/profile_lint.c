@@ -67,8 +67,8 @@ bool lint_is_bashism(const struct profile_lint *l, const struct rc_cmd *cmd)
 	return !cmd->word[0].quoted && str_index(words, cmd->word[0].text) >= 0;
 }
 
-/* Why the entry is none that belongs into PATH; NULL when it may stand. The
- * first two are what profile_repair() knows to mend. */
+/* The fault of an entry of PATH, or NULL. profile_repair() mends the first two
+ * faults. */
 static const char *entry_fault(const char *entry, size_t n)
 {
 	if (!n)

@@ -51,7 +51,8 @@ int profile_answer(const char *path, char *const *env)
 	return out.err ? out.err : file_write_all(fd, out.data, out.len);
 }
 
-/* The environment sshd or login would give, and nothing of ours. */
+/* The environment that sshd or login would give, without the variables of this
+ * process. */
 static int shell_env(const struct profile_shell *s, struct env *e)
 {
 	const char *const pairs[][2] = {{"HOME", s->home}, {"USER", s->user},
@@ -342,7 +343,8 @@ int profile_syntax(enum shell_kind kind, const char *path, const char *text,
 	if (WIFEXITED(ran.status) && WEXITSTATUS(ran.status) == 0)
 		return 0;
 	said.len = strcspn(buf_str(&said), "\n");
-	/* Which name the text had for the shell tells nobody anything. */
+	/* The name of the text is a number under /proc, which tells a person
+	 * nothing. */
 	first = str_find(buf_str(&said), file);
 	first = first ? first + strlen(file) : said.data;
 	first += strspn(first, ": ");

@@ -84,14 +84,15 @@ static int read_old(struct job *j, int *fd)
 	if (err == -ENOBUFS)
 		return diag_fail(j->d, -EFBIG, "%s is larger than %d bytes",
 			j->ask->path, PROFILE_TEXT_MAX);
-	/* What -EAGAIN means here is another thing. */
+	/* In this function -EAGAIN means that another writer changed the
+	 * file. */
 	if (err == -EAGAIN)
 		err = -EIO;
 	return err ? diag_of(j->d, err, j->ask->path) : 0;
 }
 
-/* Who would be surprised by a write that a rename makes possible all the
- * same: a mode without write bit, an attribute, a store of packages. */
+/* Refuses a write that a rename makes possible although the owner forbade it:
+ * by a mode without write bit, an attribute, a store of packages. */
 static int check_writable(struct job *j, int fd)
 {
 	char real[1024];

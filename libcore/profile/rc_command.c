@@ -171,7 +171,8 @@ static void end_list(struct rc_state *r)
 	r->after_else = false;
 }
 
-/* What the command just ended means to the one behind it. */
+/* Applies the operator behind a command to the conditions of the next
+ * command. */
 static void follow_operator(struct rc_state *r, char op)
 {
 	struct rc_frame *f = rc_top(r);

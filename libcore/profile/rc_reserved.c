@@ -8,7 +8,8 @@
 
 enum { SH = 1 << FAMILY_SH, FISH = 1 << FAMILY_FISH, CSH = 1 << FAMILY_CSH };
 
-/* What a word does, to a compound command of the kind where one is named. */
+/* The effect of a reserved word, on a compound command of the kind where one is
+ * named. */
 enum deed {
 	OPENS,
 	HEADS, /* opens one whose first words are no command */

@@ -48,7 +48,7 @@ static void put_home(struct rc_lex *l)
 		put_byte(l, RC_UNKNOWN);
 }
 
-/* What ends a quote, unless the text ended before it. */
+/* Steps over the end of a quote, unless the text ended before it. */
 static void end_quote(struct rc_lex *l)
 {
 	if (l->at++ < l->n)
@@ -57,7 +57,7 @@ static void end_quote(struct rc_lex *l)
 	l->open = true;
 }
 
-/* Behind the quote character that ends what began at l->at. */
+/* Skips the quoted text that begins at l->at, with both quotes. */
 static void skip_quoted(struct rc_lex *l)
 {
 	char quote = l->s[l->at++];
@@ -174,7 +174,7 @@ void rc_skip_parens(struct rc_lex *l)
 	l->nested--;
 }
 
-/* From the '{' of "${" to behind its '}'. */
+/* Skips from the '{' of "${" to behind its '}'. */
 static void skip_braces(struct rc_lex *l)
 {
 	unsigned depth = 0;

@@ -121,8 +121,8 @@ static bool begins_expansion(const unsigned char *text, size_t i, size_t to)
 			(text[i + 1] == '(' || text[i + 1] == '{'));
 }
 
-/* Behind a blank at i: the end of the word that may belong to the secret, or
- * i. */
+/* The end of the word behind the blank at i, if that word may belong to the
+ * secret; else i. */
 static size_t limit_word(
 	const unsigned char *text, size_t from, size_t i, size_t to)
 {

@@ -153,7 +153,8 @@ static size_t behind_user(const unsigned char *p, size_t n, char sign)
 }
 
 /* The beginning of the value behind a flag that ends at i; v->n: not known yet;
- * SIZE_MAX: there is none. listed: "--flag", "value". */
+ * SIZE_MAX: no value. listed: the flag and the value are quoted elements of a
+ * list. */
 static size_t behind_flag(
 	const struct redact_view *v, size_t i, bool listed, enum form form)
 {

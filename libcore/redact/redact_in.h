@@ -34,8 +34,8 @@ extern const uint16_t redact_bytes[256];
 
 enum redact_answer { REDACT_NO, REDACT_YES, REDACT_MORE };
 
-/* What is swallowed after a secret that was too long to be held, or in which
- * the stream paused. */
+/* The bytes that are swallowed behind a secret that was too long to be held, or
+ * in which the stream paused. */
 enum redact_mode {
 	REDACT_MODE_NONE,
 	REDACT_MODE_TOKEN,  /* letters of tokens */
@@ -47,7 +47,7 @@ enum redact_mode {
 	REDACT_MODE_PEM, /* up to the END line */
 };
 
-/* What may be hidden behind a blank in a span. */
+/* The text that may be hidden behind a blank in a span. */
 enum redact_tail {
 	REDACT_TAIL_PHRASE, /* plain words */
 	REDACT_TAIL_WORDS,  /* other words of a command, each by itself */

@@ -73,7 +73,7 @@ static void key_flatten(struct key *k, const unsigned char *key, size_t n)
 	k->flat[k->n] = '\0';
 }
 
-/* Is it a name of something about a secret that is none itself? */
+/* Does the name tell something about a secret, such as its length or file? */
 static bool about_a_secret(const struct key *k, const unsigned char *key, size_t n)
 {
 	static const char ends[] =
@@ -262,8 +262,8 @@ static bool in_braces(const unsigned char *p, size_t n)
 	return p[n - 1] == '}';
 }
 
-/* Is it a variable's place: $NAME ${NAME} $(call) $1, {{ name }} {name}, %s
- * %NAME%? A hash such as $6$salt$... is none. */
+/* Does the value stand for a variable: $NAME ${NAME} $(call) $1, {{ name }}
+ * {name}, %s %NAME%? A hash such as $6$salt$... does not. */
 static bool stands_for_a_value(const unsigned char *p, size_t n)
 {
 	if (p[0] == '$')

@@ -174,7 +174,7 @@ static enum redact_answer here_document(const struct redact *r,
 
 	while (i < v->n && p[i] && strchr("-'\"\\ ", p[i]))
 		i++;
-	/* Behind the "<<" of arithmetic stands a number. */
+	/* A number stands behind the "<<" of arithmetic. */
 	if (i < v->n && redact_bytes[p[i]] & B_DIGIT)
 		return REDACT_NO;
 	while (i < v->n && n < sizeof word - 1 && redact_bytes[p[i]] & B_WORD)
@@ -191,7 +191,7 @@ static enum redact_answer here_document(const struct redact *r,
 	end = memmem(line, left + 1, word, n);
 	if (!end && left < DOCUMENT && !v->last)
 		return redact_undecided(v, s, at, s->from, true);
-	/* Of a document without an end the first line. */
+	/* Without the end of the document its first line is the secret. */
 	s->to = lines_end(v, s->from,
 		end ? (size_t)(end - p) : s->from + left, end != NULL);
 	s->tail = REDACT_TAIL_OWN;
