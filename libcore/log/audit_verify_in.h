@@ -12,13 +12,10 @@ struct audit_purge {
 };
 enum { AUDIT_PURGES = 65536 };
 
-/* Kinds that the chain needs: headers carry links; recover and pruned records,
- * and the events about expunged ones, explain what is missing. Of other kinds
- * the chain only needs the place. */
-enum {
-	AUDIT_LINKS = 1 << AUDIT_HEADER | 1 << AUDIT_RECOVER |
-		1 << AUDIT_PRUNED | 1 << AUDIT_EVENT,
-};
+/* Kinds that the chain needs: headers carry links, recover and pruned records
+ * explain what is missing. Of other kinds the chain only needs the place, and
+ * of events those about expunged records. */
+enum { AUDIT_LINKS = 1 << AUDIT_HEADER | 1 << AUDIT_RECOVER | 1 << AUDIT_PRUNED };
 
 struct audit_extent;
 struct audit_check {
