@@ -131,7 +131,7 @@ void audit_await(int watch);
 void audit_print_some(struct buf *out, bool now);
 
 int audit_run_dump(void *into, int argc, char **argv);
-int audit_run_follow(void *into, int argc, char **argv);
+int audit_run_follow(void *into);
 int audit_run_show(void *into, int argc, char **argv);
 int audit_run_sessions(void *into, int argc, char **argv);
 int audit_run_replay(void *into, int argc, char **argv);
@@ -139,12 +139,12 @@ int audit_run_verify(void *into, int argc, char **argv);
 int audit_run_stats(void *into, int argc, char **argv);
 int audit_run_report(void *into, int argc, char **argv);
 int audit_run_export(void *into, int argc, char **argv);
-int audit_run_anchor(void *into, int argc, char **argv);
-int audit_run_init(void *into, int argc, char **argv);
-int audit_run_rotate(void *into, int argc, char **argv);
-int audit_run_vacuum(void *into, int argc, char **argv);
+int audit_run_anchor(void *into);
+int audit_run_init(void *into);
+int audit_run_rotate(void *into);
+int audit_run_vacuum(void *into);
 int audit_run_expunge(void *into, int argc, char **argv);
-int audit_run_schema(void *into, int argc, char **argv);
-int audit_run_ship(void *into, int argc, char **argv);
+int audit_run_schema(void *into);
+int audit_run_ship(void *into);
 
 #endif

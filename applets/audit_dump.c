@@ -381,7 +381,7 @@ void audit_await(int watch)
 	audit_watched(watch);
 }
 
-int audit_run_follow(void *into, int argc, char **argv)
+int audit_run_follow(void *into)
 {
 	struct audit *a = into;
 	autoreader struct audit_reader reader = AUDIT_READER_INIT;
@@ -392,8 +392,6 @@ int audit_run_follow(void *into, int argc, char **argv)
 	struct diag d = {0};
 	int more;
 
-	(void)argc;
-	(void)argv;
 	audit_filter_from(a, &f);
 	if (audit_filter_kinds(&f) & ~(1u << AUDIT_START))
 		cli_die_usage(&audit_cli,

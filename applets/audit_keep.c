@@ -56,7 +56,7 @@ static void print_would(const struct audit *a, const char *what)
 	cli_print(&out);
 }
 
-int audit_run_init(void *into, int argc, char **argv)
+int audit_run_init(void *into)
 {
 	const struct audit *a = into;
 	struct audit_log log = AUDIT_LOG_INIT;
@@ -64,8 +64,6 @@ int audit_run_init(void *into, int argc, char **argv)
 	struct diag d = {0};
 	autofd int dir = -1;
 
-	(void)argc;
-	(void)argv;
 	if (a->dry_run) {
 		if (audit_is_there(a))
 			cli_die(EXIT_USAGE, "there is an audit log already");
@@ -81,14 +79,12 @@ int audit_run_init(void *into, int argc, char **argv)
 	return EXIT_OK;
 }
 
-int audit_run_rotate(void *into, int argc, char **argv)
+int audit_run_rotate(void *into)
 {
 	const struct audit *a = into;
 	struct audit_log log = AUDIT_LOG_INIT;
 	struct diag d = {0};
 
-	(void)argc;
-	(void)argv;
 	audit_dir_log(a, &log);
 	if (a->dry_run)
 		print_would(a, "begin the next segment");
@@ -98,7 +94,7 @@ int audit_run_rotate(void *into, int argc, char **argv)
 	return EXIT_OK;
 }
 
-int audit_run_vacuum(void *into, int argc, char **argv)
+int audit_run_vacuum(void *into)
 {
 	const struct audit *a = into;
 	struct audit_log log = AUDIT_LOG_INIT;
@@ -108,8 +104,6 @@ int audit_run_vacuum(void *into, int argc, char **argv)
 	struct buf out = BUF_FIXED(space);
 	int n;
 
-	(void)argc;
-	(void)argv;
 	if (!a->keep_bytes && !a->keep_time)
 		cli_die_usage(&audit_cli, "vacuum needs --keep-bytes or"
 					  " --keep-time");

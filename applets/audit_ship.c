@@ -341,15 +341,13 @@ static void request_check(struct shipping *p)
 	filter_begin(p);
 }
 
-int audit_run_ship(void *into, int argc, char **argv)
+int audit_run_ship(void *into)
 {
 	static struct shipping p;
 	autobuf struct buf headers = BUF_INIT(16384);
 	struct utsname host = {0};
 	int watch;
 
-	(void)argc;
-	(void)argv;
 	p.a = into;
 	p.reader = AUDIT_READER_INIT;
 	ship_init(&p.ship);

@@ -178,7 +178,7 @@ static void schema_json(struct buf *out)
 	json_end(&j);
 }
 
-int audit_run_schema(void *into, int argc, char **argv)
+int audit_run_schema(void *into)
 {
 	static const char frame[] =
 		"; A segment is a CBOR sequence (RFC 8742) of frames, in"
@@ -196,8 +196,6 @@ int audit_run_schema(void *into, int argc, char **argv)
 	const struct audit *a = into;
 	autobuf struct buf out = BUF_INIT(65536);
 
-	(void)argc;
-	(void)argv;
 	if (a->json) {
 		schema_json(&out);
 		cli_print(&out);

@@ -325,7 +325,7 @@ int audit_run_verify(void *into, int argc, char **argv)
 	return (int)o;
 }
 
-int audit_run_anchor(void *into, int argc, char **argv)
+int audit_run_anchor(void *into)
 {
 	const struct audit *a = into;
 	struct audit_log log = AUDIT_LOG_INIT;
@@ -335,8 +335,6 @@ int audit_run_anchor(void *into, int argc, char **argv)
 	struct buf out = BUF_FIXED(space);
 	struct json j = JSON_INIT(&out);
 
-	(void)argc;
-	(void)argv;
 	audit_dir_log(a, &log);
 	/* The anchored record must be on the disk: if the machine went down and
 	 * lost it, the loss would look like tampering. */

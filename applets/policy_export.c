@@ -156,7 +156,7 @@ static void put_layer(struct buf *b, const struct policy_image *img)
 	}
 }
 
-int policy_export(void *into, int argc, char **argv)
+int policy_export(void *into)
 {
 	const struct policy_opts *o = into;
 	autohere struct policy_here *h = NULL;
@@ -164,8 +164,6 @@ int policy_export(void *into, int argc, char **argv)
 	struct json j = JSON_INIT(&out);
 	size_t n = 0;
 
-	(void)argc;
-	(void)argv;
 	if (o->json)
 		cli_die_usage(o->spec, "export writes CBOR, not JSON");
 	h = policy_find_here(o);

@@ -128,7 +128,7 @@ int policy_check(void *into, int argc, char **argv)
 	return good ? EXIT_OK : POLICY_EXIT_BROKEN;
 }
 
-int policy_compile(void *into, int argc, char **argv)
+int policy_compile(void *into)
 {
 	const struct policy_opts *o = into;
 	const char *target = o->output ? o->output : POLICY_IMAGE;
@@ -149,8 +149,6 @@ int policy_compile(void *into, int argc, char **argv)
 	unsigned ran;
 	size_t size;
 
-	(void)argc;
-	(void)argv;
 	if (policy_build_system(&w, &bytes, &size, &d) < 0)
 		cli_die_diag(POLICY_EXIT_BROKEN, &d);
 	if (policy_image_wrap(&img, bytes, size, &d) < 0)

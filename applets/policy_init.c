@@ -92,7 +92,7 @@ static void compose_policy(const struct policy_here *h, struct buf *out)
 		      "test * deny 'curl http://example.com'\n");
 }
 
-int policy_init(void *into, int argc, char **argv)
+int policy_init(void *into)
 {
 	const struct policy_opts *o = into;
 	autohere struct policy_here *h = NULL;
@@ -100,8 +100,6 @@ int policy_init(void *into, int argc, char **argv)
 	struct json j = JSON_INIT(&said);
 	const char *target;
 
-	(void)argc;
-	(void)argv;
 	h = policy_find_here(o);
 	compose_policy(h, &out);
 	target = o->write ? o->write : h->project;

@@ -48,7 +48,7 @@ static void name_beside(const char *path, const char *end, char *out,
 		cli_die(EXIT_USAGE, "%s: path too long", path);
 }
 
-int policy_keygen(void *into, int argc, char **argv)
+int policy_keygen(void *into)
 {
 	const struct policy_opts *o = into;
 	uint8_t priv[SIGN_PRIVATE], pub[SIGN_PUBLIC];
@@ -56,8 +56,6 @@ int policy_keygen(void *into, int argc, char **argv)
 	struct json j = JSON_INIT(&out);
 	char name[1024];
 
-	(void)argc;
-	(void)argv;
 	if (!o->key)
 		cli_die_usage(o->spec, "expected: keygen --key FILE");
 	name_beside(o->key, ".pub", name, sizeof(name));

@@ -249,15 +249,13 @@ static void remember_one(void *ctx, const struct logged *l)
 		buf_release(&b);
 }
 
-int policy_history(void *into, int argc, char **argv)
+int policy_history(void *into)
 {
 	const struct policy_opts *o = into;
 	struct ring r = {.size = o->count, .json = o->json};
 	autobuf struct buf out = BUF_INIT(1 << 26);
 	size_t from;
 
-	(void)argc;
-	(void)argv;
 	if (!r.size)
 		r.size = RING_MAX;
 	r.line = calloc(r.size, sizeof(*r.line));

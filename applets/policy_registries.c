@@ -41,14 +41,12 @@ static void registry_found(void *ctx, const struct net_rule *rule,
 	buf_adds(&r->out, "\n");
 }
 
-int policy_registries(void *into, int argc, char **argv)
+int policy_registries(void *into)
 {
 	const struct policy_opts *o = into;
 	autofree struct registries *r = calloc(1, sizeof *r);
 	const char *home = getenv("HOME");
 
-	(void)argc;
-	(void)argv;
 	if (!r)
 		cli_die(EXIT_OURS, "out of memory");
 	r->json = o->json;

@@ -108,17 +108,13 @@ static int list_rules(const struct policy_opts *o, bool block)
 	return h->policy->state == POLICY_BROKEN ? POLICY_EXIT_BROKEN : EXIT_OK;
 }
 
-int policy_allowlist(void *into, int argc, char **argv)
+int policy_allowlist(void *into)
 {
-	(void)argc;
-	(void)argv;
 	return list_rules(into, false);
 }
 
-int policy_blocklist(void *into, int argc, char **argv)
+int policy_blocklist(void *into)
 {
-	(void)argc;
-	(void)argv;
 	return list_rules(into, true);
 }
 
@@ -235,7 +231,7 @@ static void status_text(struct json *j, const struct policy_here *h,
 		buf_addf(j->out, "relaxed    %s\n", g->relax.item[i]);
 }
 
-int policy_status(void *into, int argc, char **argv)
+int policy_status(void *into)
 {
 	static const char state[][7] = {"good", "stale", "broken"};
 	const struct policy_opts *o = into;
@@ -245,8 +241,6 @@ int policy_status(void *into, int argc, char **argv)
 	autogrants struct policy_grants g = {0};
 	struct status is;
 
-	(void)argc;
-	(void)argv;
 	h = policy_find_here(o);
 	is.policy = state[h->policy->state];
 	if (policy_grants(h->policy, h->profile, h->root, h->home, &g) < 0)

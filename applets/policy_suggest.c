@@ -207,15 +207,13 @@ static void begin_json(struct suggest *s)
 		(uintmax_t)s->never);
 }
 
-int policy_suggest(void *into, int argc, char **argv)
+int policy_suggest(void *into)
 {
 	const struct policy_opts *o = into;
 	autohere struct policy_here *h = NULL;
 	autofree struct suggest *s = calloc(1, sizeof(*s));
 	autobuf struct buf out = BUF_INIT(1 << 22);
 
-	(void)argc;
-	(void)argv;
 	if (o->write && o->json)
 		cli_die_usage(o->spec, "--write writes rules, not JSON");
 	h = policy_find_here(o);

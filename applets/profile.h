@@ -78,15 +78,15 @@ int profile_verb_append(void *into, int argc, char **argv);
 int profile_verb_set(void *into, int argc, char **argv);
 int profile_verb_remove(void *into, int argc, char **argv);
 int profile_verb_print(void *into, int argc, char **argv);
-int profile_verb_list(void *into, int argc, char **argv);
-int profile_verb_files(void *into, int argc, char **argv);
-int profile_verb_detect(void *into, int argc, char **argv);
+int profile_verb_list(void *into);
+int profile_verb_files(void *into);
+int profile_verb_detect(void *into);
 int profile_verb_check(void *into, int argc, char **argv);
 int profile_verb_apply(void *into, int argc, char **argv);
 int profile_verb_doctor(void *into, int argc, char **argv);
 int profile_verb_fix(void *into, int argc, char **argv);
 int profile_verb_undo(void *into, int argc, char **argv);
-int profile_verb_sandbox(void *into, int argc, char **argv);
+int profile_verb_sandbox(void *into);
 
 /* Items built from operands; freed with the process. */
 struct profile_items {

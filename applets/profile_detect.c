@@ -66,15 +66,13 @@ static void detect_text(const struct profile_facts *f,
 	cli_print(&out);
 }
 
-int profile_verb_detect(void *into, int argc, char **argv)
+int profile_verb_detect(void *into)
 {
 	struct profile_opts *o = into;
 	struct profile_who who;
 	autofree struct profile_facts *f = profile_alloc(sizeof *f);
 	autofree struct confinement *c = profile_alloc(sizeof *c);
 
-	(void)argc;
-	(void)argv;
 	profile_who_find(&who, o);
 	profile_who_parents(&who);
 	profile_facts_find(f, &who, o);
@@ -87,15 +85,13 @@ int profile_verb_detect(void *into, int argc, char **argv)
 	return EXIT_OK;
 }
 
-int profile_verb_sandbox(void *into, int argc, char **argv)
+int profile_verb_sandbox(void *into)
 {
 	struct profile_opts *o = into;
 	autofree struct confinement *c = profile_alloc(sizeof *c);
 	autobuf struct buf out = BUF_INIT(65536);
 	struct json j;
 
-	(void)argc;
-	(void)argv;
 	find_confinement(c, o);
 	if (!o->json) {
 		confinement_text(&out, c);

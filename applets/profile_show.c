@@ -64,14 +64,12 @@ static void files_text(const struct profile_files *files, enum shell_kind kind)
 	cli_print(&out);
 }
 
-int profile_verb_files(void *into, int argc, char **argv)
+int profile_verb_files(void *into)
 {
 	struct profile_opts *o = into;
 	struct profile_who who;
 	autofree struct profile_files *files = profile_alloc(sizeof *files);
 
-	(void)argc;
-	(void)argv;
 	profile_who_find(&who, o);
 	if (profile_files_list(files, who.kind, &who.place))
 		cli_die(PROFILE_EXIT_REFUSED,
@@ -214,14 +212,12 @@ static unsigned list_all(struct listing *l, const struct profile_who *who,
 	return l->broken;
 }
 
-int profile_verb_list(void *into, int argc, char **argv)
+int profile_verb_list(void *into)
 {
 	struct profile_opts *o = into;
 	struct profile_who who;
 	autofree struct listing *l = profile_alloc(sizeof *l);
 
-	(void)argc;
-	(void)argv;
 	profile_who_find(&who, o);
 	l->o = o;
 	l->out = BUF_INIT(16u << 20);

@@ -47,7 +47,7 @@ void session_json_programs(struct json *j, int dir, const char *id);
 void session_add_age(struct buf *out, uint64_t then, uint64_t now);
 
 int session_run_stop(void *into, int argc, char **argv);
-int session_run_list(void *into, int argc, char **argv);
+int session_run_list(void *into);
 int session_run_show(void *into, int argc, char **argv);
 
 #endif

@@ -111,7 +111,7 @@ static void add_row(struct buf *out, const char *id, const struct state *s,
 	buf_addc(out, '\n');
 }
 
-int session_run_list(void *into, int argc, char **argv)
+int session_run_list(void *into)
 {
 	const struct session_opts *o = into;
 	autosessions struct session_list l = SESSION_LIST_INIT;
@@ -122,8 +122,6 @@ int session_run_list(void *into, int argc, char **argv)
 	struct diag d = {0};
 	autofd int dir = -1;
 
-	(void)argc;
-	(void)argv;
 	session_where_am_i(&w);
 	(void)session_resolve(&w, false, &here, &d);
 	dir = session_open(&w, false);

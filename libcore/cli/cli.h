@@ -108,12 +108,15 @@ static inline const char *cli_part(const char *text)
 /* A verb of an applet: "dump", "[FILE...]", and what it does. */
 struct cli_verb {
 	const char *text; /* name NUL arguments NUL help */
-	/* argv[0] is the verb. */
+	/* One of them: argv[0] is the verb; plain takes no operand. */
 	int (*run)(void *into, int argc, char **argv);
+	int (*plain)(void *into);
 };
 #define CLI_VERB(fn, name, args, help)                                         \
 	{                                                                      \
-		name "\0" args "\0" help, fn                                   \
+		name "\0" args "\0" help,                                      \
+			_Generic(fn, int (*)(void *): NULL, default: fn),      \
+			_Generic(fn, int (*)(void *): fn, default: NULL)       \
 	}
 
 enum {

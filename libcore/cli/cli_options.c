@@ -317,13 +317,19 @@ static void unknown_verb(const struct cli_spec *spec, const char *name)
 	cli_die_usage(spec, "unknown verb '%s'%s", name, buf_str(&near));
 }
 
+static int run_verb(
+	const struct cli_verb *v, void *into, int argc, char **argv)
+{
+	return v->plain ? v->plain(into) : v->run(into, argc, argv);
+}
+
 int cli_verb(const struct cli_spec *spec, void *into, int argc, char **argv,
 	int fallback)
 {
 	if (argc <= 0) {
 		if (fallback < 0)
 			cli_die_usage(spec, "a verb is needed");
-		return spec->verbs[fallback].run(into, 0, argv);
+		return run_verb(&spec->verbs[fallback], into, 0, argv);
 	}
 	for (size_t i = 0; i < spec->verb_count; i++) {
 		const char *text = spec->verbs[i].text;
@@ -332,7 +338,7 @@ int cli_verb(const struct cli_spec *spec, void *into, int argc, char **argv,
 			continue;
 		if (argc > 1 && !text[strlen(text) + 1])
 			cli_die_usage(spec, "'%s' takes no operand", text);
-		return spec->verbs[i].run(into, argc, argv);
+		return run_verb(&spec->verbs[i], into, argc, argv);
 	}
 	unknown_verb(spec, argv[0]);
 	return EXIT_USAGE;
