@@ -340,16 +340,10 @@ int profile_verb_check(void *into, int argc, char **argv)
 {
 	struct profile_opts *o = into;
 	struct profile_who who;
-	int worst = EXIT_OK;
 
-	if (argc < 2)
-		cli_die(EXIT_USAGE, "check: a directory or command is missing");
+	if (argc != 2)
+		cli_die(EXIT_USAGE, "check: one directory or command is"
+			" needed");
 	profile_who_find(&who, o);
-	for (int i = 1; i < argc; i++) {
-		int code = check_one(argv[i], &who, o);
-
-		if (code > worst)
-			worst = code;
-	}
-	return worst;
+	return check_one(argv[1], &who, o);
 }

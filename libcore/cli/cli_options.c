@@ -138,8 +138,8 @@ static void store_value(const struct parse *p, const struct cli_opt *o,
 		break;
 	}
 	if (o->some && !(o->kind == CLI_KIND_UINT ? *at.number : *at.wide))
-		refuse_option(p, "%s: 0 means nothing here: leave the"
-			" option out", shown);
+		refuse_option(p, "%s: 0 means nothing here: leave it out",
+			shown);
 }
 
 static bool is_help(const char *name)

@@ -124,16 +124,22 @@ static void check_times(struct audit_check *c, const struct audit_record *r)
 	c->boot = r->boot;
 }
 
+/* Records are missing before r, or at the end, and no record explains it. */
+static void tell_gap(struct audit_check *c, const struct audit_record *r)
+{
+	if (c->gap)
+		audit_find(c, AUDIT_TAMPER, "missing", r,
+			"records %ju to %ju are missing, and nothing says why",
+			c->gap_found, c->gap_expect - 1);
+	c->gap = false;
+}
+
 /* Checks the record's place: next in order, or behind a gap. True when its link
  * must follow from the record before. */
 static bool check_seq(struct audit_check *c, const struct audit_record *r)
 {
-	if (c->gap && r->type != AUDIT_RECOVER) {
-		audit_find(c, AUDIT_TAMPER, "missing", r,
-			"records %ju to %ju are missing, and nothing says why",
-			c->gap_found, c->gap_expect - 1);
-		c->gap = false;
-	}
+	if (r->type != AUDIT_RECOVER)
+		tell_gap(c, r);
 	if (!c->started && r->seq) {
 		c->prefix = true;
 		c->prefix_last = r->seq - 1;
@@ -273,7 +279,8 @@ static void check_kind(struct audit_check *c, const struct audit_record *r)
 		/* With links alone the body was not read, for speed. */
 		if (!c->trust->links_only)
 			check_event(c, r);
-		else if (memmem(r->frame.body, r->frame.body_len, "expunge", 7) &&
+		else if (memmem(r->frame.body, r->frame.body_len, "expunge",
+				 7) &&
 			!audit_record_parse(&whole))
 			check_event(c, &whole);
 		break;
@@ -494,10 +501,7 @@ void audit_check_end(struct audit_check *c)
 	if (c->torn)
 		tell_torn(c, AUDIT_LOSS,
 			": a writer died; the next one will see to it");
-	if (c->gap)
-		audit_find(c, AUDIT_TAMPER, "missing", NULL,
-			"records %ju to %ju are missing, and nothing says why",
-			c->gap_found, c->gap_expect - 1);
+	tell_gap(c, NULL);
 	if (c->prefix && !t->from && !t->partial)
 		audit_find(c, AUDIT_TAMPER, "missing", NULL,
 			"the log begins at %ju, and no record says that what "

@@ -139,7 +139,7 @@ teardown() { unplace; }
 	# nothing is not the same as no limit
 	for bad in --timeout=0 --cpu=0s --mem=0 --nproc=0 --nofile=0 --fsize=0 --output=0; do
 		gives 125 D $bad -- true
-		[[ $out == *"0 means nothing here: leave the option out"* ]]
+		[[ $out == *"0 means nothing here: leave it out"* ]]
 	done
 	works D --children=0 -- sh -c 'echo x'
 	stops "Resource temporarily unavailable" D --children=0 -- sh -c 'cat mine; exit'
