@@ -131,7 +131,8 @@ static const struct cli_verb verbs[] = {
 	CLI_VERB(audit_run_dump, "dump", "[FILE...]",
 		"print records (the default)"),
 	CLI_VERB(audit_run_follow, "follow", "", "print records as they come"),
-	CLI_VERB(audit_run_show, "show", "SEQ", "one command in full"),
+	CLI_VERB(audit_run_show, "show", "SEQ [FILE...]",
+		"one command in full"),
 	CLI_VERB(audit_run_sessions, "sessions", "[FILE...]",
 		"sessions, and what ran in them"),
 	CLI_VERB(audit_run_replay, "replay", "[SEQ]",
@@ -169,19 +170,19 @@ const struct cli_spec audit_cli = {
 		   "audit -c 'npm *' --exit fail -o verbose\n"
 		   "audit verify --pubkey 5f1d...  # from 'audit init'\n"
 		   "audit replay 1042 --speed 2\n",
-	.opts = opts,
-	.opt_count = ARRAY_SIZE(opts),
-	.verbs = verbs,
-	.verb_count = ARRAY_SIZE(verbs),
+	CLI_OPTS(opts),
+	CLI_VERBS(verbs),
 };
 
-/* What each option is for, in their order: W where the log is, F and M which
- * records, T which streams, P and E how many and from where on, O and A how they
- * look, and what single verbs have. */
+/* The use of each option, a letter each, in the order of the options: W where
+ * the log is; F and M which records; T which streams; P and E how many records
+ * and from where on; O and A how records look; other letters stand for options
+ * of single verbs. */
 static const char uses[] = "WFFPEGEMFFFFFFFFFFFFFTOOOAQU-MEEECJVVVVVRRRHSKKXXNNNNNND";
 _Static_assert(sizeof uses - 1 == ARRAY_SIZE(opts), "one letter per option");
 
-/* What each verb has a use for, in their order. */
+/* The letters of the options that each verb takes, in the order of the
+ * verbs. */
 static const char *const takes[ARRAY_SIZE(verbs)] = {
 	"-WFMTPECGOAQUJ", "-WFTPGOAQUJ", "-WOAQUJ", "-WFMTQUJ", "-WTGR",
 	"-WVQJ", "-WFMTQUJ", "-WFMTPQUJHD", "-WFMTPECOAQUJ", "-WFTCGAQUN",
@@ -203,7 +204,7 @@ static void check_uses(const struct audit *a, size_t verb, bool files)
 {
 	const struct audit none = {.lines = AUDIT_ALL};
 	const char *text = verbs[verb].text;
-	/* Of a list it may be chosen what is in it, and how it looks. */
+	/* A list takes the options that choose records and their looks. */
 	const char *more = a->list ? "FMAQUOJ" : "";
 
 	for (size_t i = 0; i < ARRAY_SIZE(opts); i++) {
@@ -237,7 +238,7 @@ static void name_boot(int argc, char **argv)
 	}
 }
 
-static int run(int argc, char **argv)
+static int audit_run(int argc, char **argv)
 {
 	static char dump[] = "dump", follow[] = "follow";
 	struct audit a = {.lines = AUDIT_ALL};
@@ -267,4 +268,4 @@ static int run(int argc, char **argv)
 	return cli_verb(&audit_cli, &a, argc - at, argv + at, (int)verb);
 }
 
-const struct applet audit_applet = {.run = run, .cli = &audit_cli};
+const struct applet audit_applet = {.run = audit_run, .cli = &audit_cli};

@@ -33,19 +33,24 @@ extern const struct cli_spec audit_cli;
 int audit_dir(const struct audit *a, bool make);
 /* Has a log begun there? */
 bool audit_is_there(const struct audit *a);
-/* Says that there is none, and how one begins. */
+/* Says that there is no log, and how one begins; ends the process. */
 __attribute__((noreturn)) void audit_no_log(const struct audit *a);
 /* "what: why", and the end. */
 __attribute__((noreturn)) void audit_die(const char *what, int err);
-/* What it says, and the end. */
+/* Prints the diag and ends the process. */
 __attribute__((noreturn)) void audit_fail(const struct diag *d);
-/* The number that s begins with, and what is behind it; NULL: there is none. */
+/* Reads the number at the start of s. The text behind it; NULL: no number is
+ * there. */
 const char *audit_number(const char *s, uint64_t *n);
 /* Says what of the log is no record, but with -q. */
 void audit_tell_damage(
 	const struct audit *a, int got, const struct audit_damage *d);
-/* What was allocated; without memory the end. */
+/* Returns p; ends the process if p is NULL. */
 void *audit_need(void *p);
+/* Room for one more in a list of *cap elements; without memory, or beyond most
+ * elements, the end. */
+void *audit_room(
+	void *list, size_t count, size_t *cap, size_t size, size_t most);
 /* The values by their names, a list as EACH of redaction has them. */
 void audit_put_numbers(
 	struct json *j, const char *names, const uint64_t *values);
@@ -61,7 +66,7 @@ struct audit_cursor {
 enum { AUDIT_CURSOR_GONE = 5 };
 void audit_cursor_at(struct audit_cursor *c, const struct audit_record *r);
 bool audit_cursor_is(const struct audit_cursor *c, const struct audit_record *r);
-/* "SEQ:LINK"; a text that is none ends the process. */
+/* "SEQ:LINK"; any other text ends the process. */
 void audit_cursor_put(struct buf *out, const struct audit_cursor *c);
 void audit_cursor_parse(struct audit_cursor *c, const char *text);
 /* From a file, and to it. false: it is not there, or empty. */
@@ -79,7 +84,7 @@ void audit_source(const struct audit *a, int argc, char **argv,
 /* The options as a filter; a mistake ends the process. */
 void audit_filter_from(const struct audit *a, struct audit_filter *f);
 
-/* What a view does with each record that fits; more than 0 ends the walk. */
+/* Shows one record that fits the filter; a result above 0 ends the walk. */
 typedef int audit_view(void *state, const struct audit_record *r);
 /* Walks the log, both passes where the filter needs them. Damage is told on
  * stderr unless -q. The number of records shown, and *damaged. */
@@ -126,7 +131,7 @@ void audit_await(int watch);
 void audit_print_some(struct buf *out, bool now);
 
 int audit_run_dump(void *into, int argc, char **argv);
-int audit_run_follow(void *into, int argc, char **argv);
+int audit_run_follow(void *into);
 int audit_run_show(void *into, int argc, char **argv);
 int audit_run_sessions(void *into, int argc, char **argv);
 int audit_run_replay(void *into, int argc, char **argv);
@@ -134,12 +139,12 @@ int audit_run_verify(void *into, int argc, char **argv);
 int audit_run_stats(void *into, int argc, char **argv);
 int audit_run_report(void *into, int argc, char **argv);
 int audit_run_export(void *into, int argc, char **argv);
-int audit_run_anchor(void *into, int argc, char **argv);
-int audit_run_init(void *into, int argc, char **argv);
-int audit_run_rotate(void *into, int argc, char **argv);
-int audit_run_vacuum(void *into, int argc, char **argv);
+int audit_run_anchor(void *into);
+int audit_run_init(void *into);
+int audit_run_rotate(void *into);
+int audit_run_vacuum(void *into);
 int audit_run_expunge(void *into, int argc, char **argv);
-int audit_run_schema(void *into, int argc, char **argv);
-int audit_run_ship(void *into, int argc, char **argv);
+int audit_run_schema(void *into);
+int audit_run_ship(void *into);
 
 #endif

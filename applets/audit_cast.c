@@ -31,13 +31,9 @@ static void put_header(struct audit_out *o, const struct audit_record *r)
 	struct json j = JSON_INIT(&o->out);
 
 	audit_add_command(&line, r);
-	json_open(&j, '{');
-	json_put_u64(&j, "version", 3);
-	json_put_open(&j, "term", '{');
-	json_put_u64(&j, "cols", 80);
-	json_put_u64(&j, "rows", 24);
-	json_close(&j);
-	json_put_u64(&j, "timestamp", r->wall / 1000000000);
+	json_putf(&j, "{ version %ju term { cols %ju rows %ju } timestamp %ju",
+		(uintmax_t)3, (uintmax_t)80, (uintmax_t)24,
+		r->wall / 1000000000);
 	json_strn(json_key(&j, "command"), buf_str(&line), line.len);
 	json_end(&j);
 }
@@ -52,8 +48,7 @@ static void put_event(struct audit_out *o, uint64_t at, char code,
 	char number[32];
 	struct buf b = BUF_FIXED(number);
 
-	buf_addf(&b, "%llu.%06llu", (unsigned long long)(gap / 1000000000),
-		(unsigned long long)(gap / 1000 % 1000000));
+	buf_addf(&b, "%ju.%06ju", gap / 1000000000, gap / 1000 % 1000000);
 	json_open(&j, '[');
 	json_raw(&j, b.data, b.len);
 	json_str(&j, text);

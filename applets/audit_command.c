@@ -90,8 +90,7 @@ static void take_io(struct audit_out *o, struct audit_command *c,
 	if (!o->streams || stream > AUDIT_ERR || !data)
 		return;
 	if (gap)
-		buf_addf(&c->output[stream], "\n[%llu bytes left out]\n",
-			(unsigned long long)gap);
+		buf_addf(&c->output[stream], "\n[%ju bytes left out]\n", gap);
 	buf_add(&c->output[stream], data->bytes, (size_t)data->n);
 }
 
@@ -134,7 +133,8 @@ static struct audit_command *open_slot(struct audit_out *o, uint64_t exec)
 		if (o->open[i].exec < oldest->exec)
 			oldest = &o->open[i];
 	}
-	/* It never ended: its supervisor was killed. */
+	/* The oldest command has no end record, because its supervisor was
+	 * killed. */
 	if (oldest->exec < exec)
 		audit_command_print(o, oldest);
 	return oldest;
@@ -148,7 +148,7 @@ struct audit_command *audit_command_note(
 	if (r->type == AUDIT_START) {
 		c = open_slot(o, r->seq);
 		take_start(c, r);
-		/* What was denied has no end. */
+		/* A denied command has no end record. */
 		c->ended = c->decision == AUDIT_DENY;
 		return c;
 	}
@@ -219,21 +219,20 @@ static void print_contract(struct audit_out *o, struct audit_command *c)
 	else if (!c->ended)
 		json_null(json_key(&j, "exit_code"));
 	else
-		json_put_i64(&j, "exit_code",
-			c->signal ? 128 + (int64_t)c->signal : c->exit);
+		json_put_i64(&j, "exit_code", audit_exit(c));
 	put_text(&j, "stdout", &c->output[AUDIT_OUT]);
 	put_text(&j, "stderr", &c->output[AUDIT_ERR]);
-	json_put_u64(&j, "duration_ms", c->duration / 1000000);
-	json_put_open(&j, "resource_usage", '{');
-	json_put_u64(&j, "cpu_ms", c->cpu_us / 1000);
-	json_put_u64(&j, "memory_peak_bytes", c->maxrss_kib * 1024);
-	json_close(&j);
+	json_putf(&j,
+		"duration_ms %ju "
+		"resource_usage { cpu_ms %ju memory_peak_bytes %ju }",
+		c->duration / 1000000, c->cpu_us / 1000, c->maxrss_kib * 1024);
 	put_text(&j, "policy_rule_matched", &c->rule);
 	audit_json_time(&j, "timestamp", c->start_wall);
 	json_put_str(&j, "decision", audit_decision_name(c->decision));
 	put_text(&j, "stdin", &c->output[AUDIT_IN]);
-	json_put_bool(&j, "truncated", c->flags & AUDIT_TRUNCATED);
-	json_put_bool(&j, "timed_out", c->flags & AUDIT_TIMEOUT);
+	json_putf(&j, "truncated %d timed_out %d",
+		(c->flags & AUDIT_TRUNCATED) != 0,
+		(c->flags & AUDIT_TIMEOUT) != 0);
 	if (c->rollback.len)
 		put_text(&j, "rollback_strategy", &c->rollback);
 	else
@@ -256,37 +255,23 @@ static void print_ocsf(
 			(launch ? c->start_wall : c->end_wall) / 1000000,
 			denied ? 3 : 1,
 			denied || (!launch && (c->exit || c->signal)) ? 2 : 1});
-	json_put_str(&j, "disposition", denied ? "Blocked" : "Allowed");
-	json_put_u64(&j, "disposition_id", denied ? 2 : 1);
-	json_put_open(&j, "metadata", '{');
-	json_put_str(&j, "version", "1.8.0");
+	json_putf(&j,
+		"disposition %s disposition_id %ju metadata { version %s",
+		denied ? "Blocked" : "Allowed", (uintmax_t)denied + 1, "1.8.0");
 	put_uuid(&j, "correlation_uid", c);
-	json_put_open(&j, "product", '{');
-	json_put_str(&j, "name", "wardbox");
-	json_put_str(&j, "vendor_name", "wardbox");
-	json_close(&j);
-	json_close(&j);
-	json_put_open(&j, "device", '{');
-	json_put_u64(&j, "type_id", 0);
-	json_close(&j);
-	json_put_open(&j, "process", '{');
-	json_put_u64(&j, "pid", c->pid);
+	json_putf(&j,
+		"product { name %s vendor_name %s } } device { type_id %ju } "
+		"process { pid %ju",
+		"wardbox", "wardbox", (uintmax_t)0, c->pid);
 	put_text(&j, "cmd_line", &c->line);
 	put_text(&j, "working_directory", &c->cwd);
 	json_put_open(&j, "file", '{');
 	put_text(&j, "path", &c->exe);
-	json_put_str(&j, "name", c->argv.len ? c->argv.data : "");
-	json_put_u64(&j, "type_id", 1);
-	json_close(&j);
-	json_close(&j);
-	json_put_open(&j, "actor", '{');
-	json_put_str(&j, "app_name", "wardbox");
-	json_close(&j);
-	if (!launch) {
-		json_put_i64(&j, "exit_code",
-			c->signal ? 128 + (int64_t)c->signal : c->exit);
-		json_put_u64(&j, "duration", c->duration / 1000000);
-	}
+	json_putf(&j, "name %s type_id %ju } } actor { app_name %s }",
+		c->argv.len ? c->argv.data : "", (uintmax_t)1, "wardbox");
+	if (!launch)
+		json_putf(&j, "exit_code %jd duration %ju", audit_exit(c),
+			c->duration / 1000000);
 	put_text(&j, "message", denied ? &c->reason : &c->rule);
 	json_end(&j);
 }
@@ -313,15 +298,13 @@ static void print_format(struct audit_out *o, struct audit_command *c)
 			cli_escape(&o->out, name, strlen(name));
 			break;
 		case 'i':
-			buf_addf(&o->out, "%llu", (unsigned long long)c->exec);
+			buf_addf(&o->out, "%ju", c->exec);
 			break;
 		case 'x':
 			if (!c->ended || c->decision == AUDIT_DENY)
 				buf_addc(&o->out, '-');
 			else
-				buf_addf(&o->out, "%lld", c->signal
-					? 128 + (long long)c->signal
-					: (long long)c->exit);
+				buf_addf(&o->out, "%jd", audit_exit(c));
 			break;
 		case 'd':
 			audit_put_duration(&o->out, c->duration);

@@ -25,7 +25,7 @@ bool audit_cursor_is(const struct audit_cursor *c, const struct audit_record *r)
 
 void audit_cursor_put(struct buf *out, const struct audit_cursor *c)
 {
-	buf_addf(out, "%llu:", (unsigned long long)c->seq);
+	buf_addf(out, "%ju:", c->seq);
 	audit_add_hex(out, c->link, sizeof c->link);
 }
 

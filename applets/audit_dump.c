@@ -181,13 +181,8 @@ struct dump {
 
 static void remember_end(struct dump *p)
 {
-	if (p->count == p->cap) {
-		size_t cap = p->cap ? 2 * p->cap : 1024;
-		size_t *grown = audit_need(reallocarray(p->ends, cap, sizeof *grown));
-
-		p->ends = grown;
-		p->cap = cap;
-	}
+	p->ends = audit_room(
+		p->ends, p->count, &p->cap, sizeof *p->ends, SIZE_MAX);
 	p->ends[p->count++] = p->o.out.len;
 }
 
@@ -222,7 +217,7 @@ static int count_record(void *state, const struct audit_record *r)
 	return 0;
 }
 
-/* Of the records that fit only the last so many are wanted. */
+/* Skips all but the last wanted records of those that fit. */
 static void want_last(
 	struct dump *p, uint64_t wanted, int argc, char **argv)
 {
@@ -273,8 +268,8 @@ static void take_cursor(
 	audit_walk(&plain, argc, argv, find_cursor, p, &damaged);
 	if (!p->cursor_met)
 		cli_die(AUDIT_CURSOR_GONE,
-			"the record of the cursor, %llu, is gone or another",
-			(unsigned long long)p->cursor.seq);
+			"the record of the cursor, %ju, is gone or another",
+			p->cursor.seq);
 }
 
 static int after_cursor(void *state, const struct audit_record *r)
@@ -286,7 +281,7 @@ static int after_cursor(void *state, const struct audit_record *r)
 	return view_record(state, r);
 }
 
-static void finish(struct dump *p)
+static void dump_finish(struct dump *p)
 {
 	const struct audit *a = p->o.a;
 
@@ -316,7 +311,7 @@ int audit_run_dump(void *into, int argc, char **argv)
 	if (a->end || a->lines != AUDIT_ALL)
 		want_last(&p, a->lines != AUDIT_ALL ? a->lines : 1000, argc, argv);
 	audit_walk(a, argc, argv, after_cursor, &p, &damaged);
-	finish(&p);
+	dump_finish(&p);
 	return p.any ? EXIT_OK : EXIT_FOUND;
 }
 
@@ -330,7 +325,7 @@ int audit_run_export(void *into, int argc, char **argv)
 }
 
 /* All there is now, to the end. */
-static void drain(struct audit_reader *reader, struct dump *p,
+static void dump_drain(struct audit_reader *reader, struct dump *p,
 	struct audit_filter *f, struct diag *d)
 {
 	struct audit_record r;
@@ -386,7 +381,7 @@ void audit_await(int watch)
 	audit_watched(watch);
 }
 
-int audit_run_follow(void *into, int argc, char **argv)
+int audit_run_follow(void *into)
 {
 	struct audit *a = into;
 	autoreader struct audit_reader reader = AUDIT_READER_INIT;
@@ -397,8 +392,6 @@ int audit_run_follow(void *into, int argc, char **argv)
 	struct diag d = {0};
 	int more;
 
-	(void)argc;
-	(void)argv;
 	audit_filter_from(a, &f);
 	if (audit_filter_kinds(&f) & ~(1u << AUDIT_START))
 		cli_die_usage(&audit_cli,
@@ -416,7 +409,7 @@ int audit_run_follow(void *into, int argc, char **argv)
 		audit_fail(&d);
 	reader.patient = true;
 	for (;;) {
-		drain(&reader, &p, &f, &d);
+		dump_drain(&reader, &p, &f, &d);
 		audit_await(watch);
 		more = audit_reader_more(&reader, &d);
 		if (more < 0)

@@ -9,7 +9,7 @@
 #include "base/utf8.h"
 
 /* Is name in the comma list? */
-static bool listed(const char *list, const char *name)
+static bool field_listed(const char *list, const char *name)
 {
 	size_t n = strlen(name);
 
@@ -37,7 +37,7 @@ void audit_json_some(
 		const struct audit_key_info *info =
 			audit_key_info(r->field[i].key);
 
-		if (info && listed(list, info->name))
+		if (info && field_listed(list, info->name))
 			audit_json_field(json_key(j, info->name), info,
 				&r->field[i]);
 	}
@@ -59,7 +59,7 @@ static size_t csv_plain(const struct audit_out *o, const char *s, size_t n)
 }
 
 /* "=1+1", "-2+3": a spreadsheet reckons with it. A number is one. */
-static bool formula(const char *s, size_t n)
+static bool cell_reckons(const char *s, size_t n)
 {
 	if (!n || !s[0] || !strchr("=+-@\t\r", s[0]))
 		return false;
@@ -75,7 +75,7 @@ static bool formula(const char *s, size_t n)
 static void csv_cell(struct audit_out *o, const char *s, size_t n)
 {
 	struct buf *out = &o->out;
-	const bool reckons = formula(s, n);
+	const bool reckons = cell_reckons(s, n);
 	bool quote = reckons;
 
 	for (size_t i = 0; i < n && !quote; i++)
@@ -110,7 +110,7 @@ static void csv_field(struct audit_out *o, const struct audit_record *r,
 
 	/* All that is known of what was expunged. */
 	if (r->type == AUDIT_PURGED && info->key == AUDIT_K_SEQ)
-		buf_addf(&o->out, "%llu", (unsigned long long)r->seq);
+		buf_addf(&o->out, "%ju", r->seq);
 	if (r->type == AUDIT_PURGED && info->key == AUDIT_K_TYPE)
 		buf_adds(&o->out, audit_type_name(r->type));
 	if (!f)

@@ -47,7 +47,7 @@ static void print_init(
 	explicit_bzero(space, sizeof space);
 }
 
-static void would(const struct audit *a, const char *what)
+static void print_would(const struct audit *a, const char *what)
 {
 	char space[64];
 	struct buf out = BUF_FIXED(space);
@@ -56,7 +56,7 @@ static void would(const struct audit *a, const char *what)
 	cli_print(&out);
 }
 
-int audit_run_init(void *into, int argc, char **argv)
+int audit_run_init(void *into)
 {
 	const struct audit *a = into;
 	struct audit_log log = AUDIT_LOG_INIT;
@@ -64,12 +64,10 @@ int audit_run_init(void *into, int argc, char **argv)
 	struct diag d = {0};
 	autofd int dir = -1;
 
-	(void)argc;
-	(void)argv;
 	if (a->dry_run) {
 		if (audit_is_there(a))
 			cli_die(EXIT_USAGE, "there is an audit log already");
-		would(a, "begin a log");
+		print_would(a, "begin a log");
 		return EXIT_OK;
 	}
 	dir = audit_dir(a, true);
@@ -81,24 +79,22 @@ int audit_run_init(void *into, int argc, char **argv)
 	return EXIT_OK;
 }
 
-int audit_run_rotate(void *into, int argc, char **argv)
+int audit_run_rotate(void *into)
 {
 	const struct audit *a = into;
 	struct audit_log log = AUDIT_LOG_INIT;
 	struct diag d = {0};
 
-	(void)argc;
-	(void)argv;
 	audit_dir_log(a, &log);
 	if (a->dry_run)
-		would(a, "begin the next segment");
+		print_would(a, "begin the next segment");
 	else if (audit_rotate(&log, &d))
 		audit_fail(&d);
 	audit_close(&log);
 	return EXIT_OK;
 }
 
-int audit_run_vacuum(void *into, int argc, char **argv)
+int audit_run_vacuum(void *into)
 {
 	const struct audit *a = into;
 	struct audit_log log = AUDIT_LOG_INIT;
@@ -108,8 +104,6 @@ int audit_run_vacuum(void *into, int argc, char **argv)
 	struct buf out = BUF_FIXED(space);
 	int n;
 
-	(void)argc;
-	(void)argv;
 	if (!a->keep_bytes && !a->keep_time)
 		cli_die_usage(&audit_cli, "vacuum needs --keep-bytes or"
 					  " --keep-time");
@@ -141,15 +135,15 @@ int audit_run_expunge(void *into, int argc, char **argv)
 
 	if (argc != 2 || num_u64(argv[1], 0, UINT64_MAX, &seq))
 		cli_die_usage(&audit_cli, "expunge takes a record's number");
-	buf_addf(&question, "Take out the contents of record %llu for good?",
-		(unsigned long long)seq);
+	buf_addf(&question, "Take out the contents of record %ju for good?",
+		seq);
 	if (!a->yes && !a->dry_run && cli_ask(buf_str(&question)) != 1)
 		cli_die(EXIT_FOUND, "nothing was changed (--yes does not ask)");
 	audit_dir_log(a, &log);
 	if (audit_expunge(&log, seq, a->reason, a->dry_run, &d))
 		audit_fail(&d);
 	if (a->dry_run)
-		would(a, "take it out");
+		print_would(a, "take it out");
 	audit_close(&log);
 	return EXIT_OK;
 }

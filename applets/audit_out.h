@@ -79,6 +79,12 @@ void audit_cose(struct audit_out *o, const struct audit_record *r);
 void audit_json_some(struct audit_out *o, struct json *j,
 	const struct audit_record *r);
 
+/* Its exit code, as a shell tells it. */
+static inline int64_t audit_exit(const struct audit_command *c)
+{
+	return c->signal ? 128 + (int64_t)c->signal : c->exit;
+}
+
 /* The command r belongs to, with r's part added; NULL when r is of none. */
 struct audit_command *audit_command_note(
 	struct audit_out *o, const struct audit_record *r);

@@ -18,7 +18,7 @@
 #include "sys/sig.h"
 #include "base/str.h"
 
-/* One piece of what is shown. */
+/* A piece of output. */
 struct piece {
 	uint64_t at; /* ns since the start */
 	size_t from, len;
@@ -44,17 +44,8 @@ static void add_piece(struct replay *p, const struct audit_record *r)
 
 	if (!data || stream > 31 || !(p->streams >> stream & 1))
 		return;
-	if (p->count == p->cap) {
-		size_t cap = p->cap ? 2 * p->cap : 256;
-		struct piece *grown = cap > PIECES_MAX
-			? NULL
-			: reallocarray(p->pieces, cap, sizeof *grown);
-
-		if (!grown)
-			cli_die(EXIT_USAGE, "more output than can be replayed");
-		p->pieces = grown;
-		p->cap = cap;
-	}
+	p->pieces = audit_room(
+		p->pieces, p->count, &p->cap, sizeof *p->pieces, PIECES_MAX);
 	p->pieces[p->count++] = (struct piece){
 		.at = audit_uint(r, AUDIT_K_AT, 0),
 		.from = p->bytes.len,
@@ -66,7 +57,7 @@ static void add_piece(struct replay *p, const struct audit_record *r)
 		cli_die(EXIT_USAGE, "more output than can be replayed");
 }
 
-static int gather(void *state, const struct audit_record *r)
+static int gather_piece(void *state, const struct audit_record *r)
 {
 	struct replay *p = state;
 
@@ -109,7 +100,7 @@ static int list_record(void *state, const struct audit_record *r)
 	return 0;
 }
 
-static int list(const struct audit *a)
+static int list_commands(const struct audit *a)
 {
 	struct audit_out o;
 	bool damaged;
@@ -180,7 +171,7 @@ static void take_key(struct player *y, char c)
 }
 
 /* Waits for a key, a signal, or growth of the log. */
-static void look(struct player *y, int watch, int timeout)
+static void player_look(struct player *y, int watch, int timeout)
 {
 	struct pollfd in[] = {
 		{.fd = y->keys ? STDIN_FILENO : -1, .events = POLLIN},
@@ -210,12 +201,12 @@ static void wait_for(struct player *y, uint64_t ns)
 		uint64_t now = now_ns();
 
 		if (y->paused) {
-			look(y, -1, -1);
+			player_look(y, -1, -1);
 			continue;
 		}
 		if (now >= end)
 			return;
-		look(y, -1, end - now > UINT64_C(1000000000)
+		player_look(y, -1, end - now > UINT64_C(1000000000)
 				? 1000
 				: (int)((end - now) / 1000000 + 1));
 	}
@@ -290,7 +281,7 @@ static void play_from(struct player *y, size_t first)
 	}
 }
 
-/* What has come of the command since. */
+/* Gathers the records of the command that were written since the last look. */
 static void gather_new(struct replay *p, struct audit_reader *reader)
 {
 	struct audit_damage damage;
@@ -307,7 +298,7 @@ static void gather_new(struct replay *p, struct audit_reader *reader)
 		if (got < 0)
 			audit_fail(&d);
 		if (got == AUDIT_GOT_RECORD)
-			gather(p, &r);
+			gather_piece(p, &r);
 	}
 }
 
@@ -332,12 +323,12 @@ static void play_on(struct player *y)
 		play_from(y, first);
 		if (y->quit || p->ended)
 			return;
-		look(y, watch, -1);
+		player_look(y, watch, -1);
 		audit_watched(watch);
 	}
 }
 
-static void play(struct replay *p)
+static void play_all(struct replay *p)
 {
 	struct player y = {.p = p,
 		.speed = parse_speed(p->a->speed),
@@ -364,7 +355,7 @@ int audit_run_replay(void *into, int argc, char **argv)
 	bool damaged;
 
 	if (a->list)
-		return list(a);
+		return list_commands(a);
 	parse_speed(a->speed);
 	audit_filter_from(a, &f);
 	if (f.streams)
@@ -374,14 +365,13 @@ int audit_run_replay(void *into, int argc, char **argv)
 					  " (replay --list names them)");
 	if (argc < 2)
 		audit_walk(&plain, 0, NULL, find_last, &p, &damaged);
-	audit_walk(&plain, 0, NULL, gather, &p, &damaged);
+	audit_walk(&plain, 0, NULL, gather_piece, &p, &damaged);
 	if (!p.found)
 		cli_die(EXIT_FOUND, "there is nothing to replay%s",
 			argc == 2 ? " under that number" : "");
 	if (!p.count && !a->follow)
-		cli_warn("no output of %llu was recorded",
-			(unsigned long long)p.exec);
-	play(&p);
+		cli_warn("no output of %ju was recorded", p.exec);
+	play_all(&p);
 	buf_release(&p.bytes);
 	free(p.pieces);
 	return EXIT_OK;

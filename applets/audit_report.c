@@ -62,14 +62,12 @@ static void put_command(struct report *p, struct audit_command *c)
 		(uint64_t[]){c->exec, c->start_wall / 1000000,
 			c->duration / 1000000, c->signal, c->pid,
 			c->cpu_us / 1000, c->maxrss_kib << 10, c->flags});
-	json_put_bool(j, "end", c->ended && c->decision != AUDIT_DENY);
-	json_put_i64(j, "exit",
-		c->signal ? 128 + (int64_t)c->signal : c->exit);
-	json_put_bool(j, "tty", c->terminal);
-	json_put_str(j, "session",
+	json_putf(j, "end %d exit %jd tty %d session %s decision %s",
+		c->ended && c->decision != AUDIT_DENY, audit_exit(c),
+		c->terminal,
 		audit_names_find(p->o.names,
-			c->has_session ? c->session : NULL, space));
-	json_put_str(j, "decision", audit_decision_name(c->decision));
+			c->has_session ? c->session : NULL, space),
+		audit_decision_name(c->decision));
 	put_text(j, "line", &c->line);
 	put_text(j, "cwd", &c->cwd);
 	put_text(j, "exe", &c->exe);
@@ -96,7 +94,7 @@ static void take_piece(struct report *p, struct audit_command *c,
 	n = data->n < p->pieces_max - c->shown ? (size_t)data->n
 					       : p->pieces_max - c->shown;
 	c->shown += n;
-	/* Each byte may be spelt with six, and each piece has its time. */
+	/* JSON may spell one byte with six, and each piece has its time. */
 	if (!c->pieces.max)
 		c->pieces = BUF_INIT(8 * p->pieces_max);
 	c->terminal |= stream == AUDIT_TTYOUT;
@@ -143,7 +141,7 @@ static void each_command(void *state, struct audit_command *c)
 	put_command(state, c);
 }
 
-static int count(void *state, const struct audit_record *r)
+static int count_start(void *state, const struct audit_record *r)
 {
 	struct report *p = state;
 
@@ -151,7 +149,7 @@ static int count(void *state, const struct audit_record *r)
 	return 0;
 }
 
-static int note(void *state, const struct audit_record *r)
+static int note_record(void *state, const struct audit_record *r)
 {
 	struct report *p = state;
 	struct audit_command *c;
@@ -171,7 +169,7 @@ static int note(void *state, const struct audit_record *r)
 }
 
 /* As verify says it; held against the log itself alone. */
-static const char *proven(const struct audit *a, int argc)
+static const char *proof_name(const struct audit *a, int argc)
 {
 	const struct audit_trust trust = {0};
 	struct audit_verdict v;
@@ -214,7 +212,8 @@ static void write_page(const char *file, const struct buf *page)
 		audit_die(file, err);
 }
 
-static void gather(struct report *p, const struct audit *a, int argc, char **argv)
+static void gather_commands(struct report *p, const struct audit *a, int argc,
+	char **argv)
 {
 	struct audit all = *a, quiet;
 	const uint64_t most = a->lines < COMMANDS_MAX ? a->lines : COMMANDS_MAX;
@@ -232,12 +231,12 @@ static void gather(struct report *p, const struct audit *a, int argc, char **arg
 	p->o.each_state = p;
 	json_open(&p->j, '{');
 	json_put_open(&p->j, "commands", '[');
-	audit_walk(&quiet, argc, argv, count, p, &damaged);
+	audit_walk(&quiet, argc, argv, count_start, p, &damaged);
 	p->left_out -= p->left_out < most ? p->left_out : most;
-	audit_walk(&all, argc, argv, note, p, &damaged);
+	audit_walk(&all, argc, argv, note_record, p, &damaged);
 	audit_out_end(&p->o);
 	json_close(&p->j);
-	put_facts(p, a->json ? NULL : proven(a, argc));
+	put_facts(p, a->json ? NULL : proof_name(a, argc));
 	json_close(&p->j);
 	audit_out_release(&p->o);
 }
@@ -253,7 +252,7 @@ int audit_run_report(void *into, int argc, char **argv)
 
 	if (!a->html == !a->json)
 		cli_die_usage(&audit_cli, "report needs --html FILE, or --json");
-	gather(&p, a, argc, argv);
+	gather_commands(&p, a, argc, argv);
 	buf_addc(&data, '\n');
 	err = a->json ? data.err
 		      : page_report(&page, &data,

@@ -49,14 +49,14 @@ static void tell_refused(void *ctx, uint64_t first, uint64_t last,
 	struct shipping *p = ctx;
 
 	p->refused += count;
-	cli_warn("the receiver refuses %llu of the records %llu to %llu, and they"
+	cli_warn("the receiver refuses %ju of the records %ju to %ju, and they"
 		 " are not sent again: %s",
-		(unsigned long long)count, (unsigned long long)first,
-		(unsigned long long)last, *why ? why : "it says no reason");
+		count, first,
+		last, *why ? why : "it says no reason");
 }
 
 /* Told here, and to the receiver. */
-__attribute__((format(printf, 2, 3))) static void note(
+__attribute__((format(printf, 2, 3))) static void tell_note(
 	struct shipping *p, const char *fmt, ...)
 {
 	char text[256];
@@ -85,16 +85,17 @@ static void reader_begin(struct shipping *p)
 /* The log does not have what was shipped last. */
 static void start_over(struct shipping *p)
 {
-	const unsigned long long seq = p->from.seq;
+	const uint64_t seq = p->from.seq;
 
 	if (p->ship.to.kind == SHIP_FILE)
 		cli_die(AUDIT_CURSOR_GONE,
-			"%s ends with record %llu, which the log has not: it was"
+			"%s ends with record %ju, which the log has not: it was"
 			" cut, rewritten, or is another; keep what is there, and"
 			" name another directory",
 			p->ship.to.path, seq);
-	note(p, "record %llu, the last one that was shipped, is not in the log: it"
-		" was cut, rewritten, or is another; all of it comes again",
+	tell_note(p,
+		"record %ju, the last one that was shipped, is not in the log: "
+		"it was cut, rewritten, or is another; all of it comes again",
 		seq);
 	p->from = (struct audit_cursor){0};
 	p->placed = false;
@@ -104,6 +105,8 @@ static void start_over(struct shipping *p)
 /* Is r behind what was shipped before? -1: it shows that the log is another. */
 static int is_new(struct shipping *p, const struct audit_record *r)
 {
+	const struct cbor_item *prev;
+
 	if (!p->seeking)
 		return 1;
 	if (r->seq < p->from.seq)
@@ -111,10 +114,18 @@ static int is_new(struct shipping *p, const struct audit_record *r)
 	p->seeking = false;
 	if (r->seq == p->from.seq)
 		return audit_cursor_is(&p->from, r) ? 0 : -1;
-	note(p, "the records %llu to %llu were deleted before they were shipped",
-		(unsigned long long)p->from.seq + 1,
-		(unsigned long long)r->seq - 1);
-	return 1;
+	if (r->seq > p->from.seq + 1) {
+		tell_note(p, "the records %ju to %ju were deleted before they"
+			" were shipped", p->from.seq + 1, r->seq - 1);
+		return 1;
+	}
+	/* The header of the first segment that is left names the record
+	 * before it. */
+	prev = audit_bytes(r, AUDIT_K_PREV);
+	return prev && prev->n == AUDIT_HASH &&
+			memcmp(prev->bytes, p->from.link, sizeof p->from.link)
+		? -1
+		: 1;
 }
 
 static void take_record(struct shipping *p, const struct audit_record *r)
@@ -132,7 +143,7 @@ static void take_record(struct shipping *p, const struct audit_record *r)
 }
 
 /* A batch, or what there is. true: that was all. */
-static bool gather(struct shipping *p)
+static bool batch_gather(struct shipping *p)
 {
 	struct audit_damage damage;
 	struct audit_record r;
@@ -150,18 +161,16 @@ static bool gather(struct shipping *p)
 		} else if (got == AUDIT_GOT_END) {
 			return true;
 		} else if (got != AUDIT_GOT_SEGMENT && !p->seeking) {
-			note(p, "segment %016llx, byte %llu: %llu bytes are no"
-				" record that can be read",
-				(unsigned long long)damage.segment,
-				(unsigned long long)damage.offset,
-				(unsigned long long)(damage.bytes +
-					damage.unread));
+			tell_note(p,
+				"segment %016jx, byte %ju: %ju bytes are no "
+				"record that can be read", damage.segment,
+				damage.offset, damage.bytes + damage.unread);
 		}
 	}
 	return false;
 }
 
-static void nap(uint64_t ms)
+static void nap_ms(uint64_t ms)
 {
 	const struct timespec t = {.tv_sec = (time_t)(ms / 1000),
 		.tv_nsec = (long)(ms % 1000) * 1000000};
@@ -185,7 +194,7 @@ static void tell_trouble(struct shipping *p, const struct diag *d)
 }
 
 /* Until the batch is there; without -f, one try. */
-static void deliver(struct shipping *p)
+static void batch_deliver(struct shipping *p)
 {
 	uint64_t wait_s = 1;
 	struct diag d = {0};
@@ -198,7 +207,7 @@ static void deliver(struct shipping *p)
 		if (!p->a->follow)
 			audit_fail(&d);
 		tell_trouble(p, &d);
-		nap(1000 * (asked > wait_s ? asked : wait_s));
+		nap_ms(1000 * (asked > wait_s ? asked : wait_s));
 		wait_s = 2 * wait_s < NAP_MAX_S ? 2 * wait_s : NAP_MAX_S;
 	}
 	if (*p->told.text && !p->a->quiet)
@@ -211,7 +220,7 @@ static void deliver(struct shipping *p)
 static void move_on(struct shipping *p)
 {
 	if (p->ship.count)
-		deliver(p);
+		batch_deliver(p);
 	p->from = p->last;
 	if (p->a->mark && p->moved)
 		audit_cursor_save(&p->from, p->a->mark);
@@ -224,7 +233,7 @@ static void ship_on(struct shipping *p, int watch)
 	int more;
 
 	for (;;) {
-		const bool all = gather(p);
+		const bool all = batch_gather(p);
 
 		move_on(p);
 		if (!all)
@@ -232,12 +241,12 @@ static void ship_on(struct shipping *p, int watch)
 		if (!p->a->follow)
 			return;
 		audit_await(watch);
-		nap(GATHER_MS);
+		nap_ms(GATHER_MS);
 		more = audit_reader_more(&p->reader, &d);
 		if (more < 0)
 			audit_fail(&d);
 		if (more == AUDIT_ANEW)
-			note(p, "the log was deleted: another one begins");
+			tell_note(p, "the log was deleted: another one begins");
 	}
 }
 
@@ -304,14 +313,12 @@ static void place_find(struct shipping *p)
 }
 
 /* Checks the options before the log is read. */
-static void request_check(struct shipping *p, int argc, char **argv)
+static void request_check(struct shipping *p)
 {
 	struct diag d = {0};
 
 	if (!IS_ENABLED(CONFIG_AUDIT_SHIP))
 		cli_die(EXIT_USAGE, "ship: AUDIT_SHIP is not built in");
-	if (argc > 1)
-		cli_die_usage(&audit_cli, "ship takes no operand: '%s'", argv[1]);
 	if (!p->a->to)
 		cli_die_usage(&audit_cli, "ship needs --to");
 	if (ship_target_parse(&p->ship.to, p->a->to, &d))
@@ -334,7 +341,7 @@ static void request_check(struct shipping *p, int argc, char **argv)
 	filter_begin(p);
 }
 
-int audit_run_ship(void *into, int argc, char **argv)
+int audit_run_ship(void *into)
 {
 	static struct shipping p;
 	autobuf struct buf headers = BUF_INIT(16384);
@@ -344,7 +351,7 @@ int audit_run_ship(void *into, int argc, char **argv)
 	p.a = into;
 	p.reader = AUDIT_READER_INIT;
 	ship_init(&p.ship);
-	request_check(&p, argc, argv);
+	request_check(&p);
 	if (p.a->header_file)
 		load_headers(p.a->header_file, &headers);
 	uname(&host);

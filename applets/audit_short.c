@@ -26,7 +26,7 @@ static void add_item(struct audit_out *o, const struct cbor_item *item)
 		add_safe(o, (const char *)item->bytes, (size_t)item->n);
 }
 
-static const char *paint(const struct audit_out *o, const char *code)
+static const char *paint_sgr(const struct audit_out *o, const char *code)
 {
 	return cli_sgr(o->colour, code);
 }
@@ -38,9 +38,8 @@ static void add_stamp(struct audit_out *o, const struct audit_record *r)
 	if (o->form == OUT_SHORT_DELTA) {
 		if (!o->last_wall)
 			gap = 0;
-		buf_addf(&o->out, "[%6llu.%06llu]",
-			(unsigned long long)(gap / 1000000000),
-			(unsigned long long)(gap / 1000 % 1000000));
+		buf_addf(&o->out, "[%6ju.%06ju]", gap / 1000000000,
+			gap / 1000 % 1000000);
 	} else {
 		audit_put_local(&o->out, r->wall, o->a->utc,
 			o->form == OUT_SHORT);
@@ -53,13 +52,13 @@ static void add_intro(struct audit_out *o, const struct audit_record *r)
 	char space[48];
 	const char *name = audit_names_find(o->names, r->session, space);
 
-	buf_adds(&o->out, paint(o, "2"));
+	buf_adds(&o->out, paint_sgr(o, "2"));
 	add_stamp(o, r);
 	buf_addc(&o->out, ' ');
 	add_safe(o, name, strlen(name));
 	if (r->exec)
-		buf_addf(&o->out, "[%llu]", (unsigned long long)r->exec);
-	buf_addf(&o->out, "%s ", paint(o, "0"));
+		buf_addf(&o->out, "[%ju]", r->exec);
+	buf_addf(&o->out, "%s ", paint_sgr(o, "0"));
 }
 
 static void short_start(struct audit_out *o, const struct audit_record *r)
@@ -75,18 +74,18 @@ static void short_start(struct audit_out *o, const struct audit_record *r)
 
 	audit_add_command(&line, r);
 	shown = o->a->all || line.len < LINE_SHOWN ? line.len : LINE_SHOWN;
-	buf_addf(&o->out, "%s%-5s%s ", paint(o, code),
-		audit_decision_name(decision), paint(o, "0"));
+	buf_addf(&o->out, "%s%-5s%s ", paint_sgr(o, code),
+		audit_decision_name(decision), paint_sgr(o, "0"));
 	add_safe(o, buf_str(&line), shown);
 	if (shown < line.len)
 		buf_addf(&o->out, " ... (%zu bytes)", line.len);
 	if (rule && rule->n && (decision != AUDIT_ALLOW || o->a->all)) {
-		buf_addf(&o->out, "%s  # ", paint(o, "2"));
+		buf_addf(&o->out, "%s  # ", paint_sgr(o, "2"));
 		add_item(o, rule);
 		if (why && why->n)
 			buf_adds(&o->out, ": ");
 		add_item(o, why);
-		buf_adds(&o->out, paint(o, "0"));
+		buf_adds(&o->out, paint_sgr(o, "0"));
 	}
 	buf_addc(&o->out, '\n');
 }
@@ -99,8 +98,7 @@ static void short_io(struct audit_out *o, const struct audit_record *r)
 	const char *p;
 
 	if (gap)
-		buf_addf(&o->out, "%s (%llu bytes left out)\n", name,
-			(unsigned long long)gap);
+		buf_addf(&o->out, "%s (%ju bytes left out)\n", name, gap);
 	if (!data)
 		return;
 	p = (const char *)data->bytes;
@@ -142,13 +140,13 @@ static void short_end(struct audit_out *o, const struct audit_record *r)
 	const char *name =
 		sig < 128 ? sig_name((int)sig, space, sizeof space) : NULL;
 
-	buf_adds(&o->out, paint(o, sig || code ? "31" : "32"));
+	buf_adds(&o->out, paint_sgr(o, sig || code ? "31" : "32"));
 	if (sig)
 		buf_addf(&o->out, "killed by %s%s", name ? "SIG" : "",
 			name ? name : "an unknown signal");
 	else
 		buf_addf(&o->out, "exit %lld", (long long)code);
-	buf_addf(&o->out, "%s after ", paint(o, "0"));
+	buf_addf(&o->out, "%s after ", paint_sgr(o, "0"));
 	audit_put_duration(&o->out, audit_uint(r, AUDIT_K_DURATION, 0));
 	add_flags(o, audit_uint(r, AUDIT_K_FLAGS, 0));
 	buf_addc(&o->out, '\n');
@@ -185,8 +183,8 @@ static void short_other(struct audit_out *o, const struct audit_record *r)
 			add_json(o, r, AUDIT_K_PAYLOAD);
 		break;
 	case AUDIT_RECOVER:
-		buf_addf(&o->out, "%srecovered%s", paint(o, "1;31"),
-			paint(o, "0"));
+		buf_addf(&o->out, "%srecovered%s", paint_sgr(o, "1;31"),
+			paint_sgr(o, "0"));
 		add_json(o, r, AUDIT_K_LOST);
 		break;
 	case AUDIT_PRUNED:
@@ -194,13 +192,11 @@ static void short_other(struct audit_out *o, const struct audit_record *r)
 		add_json(o, r, AUDIT_K_PRUNED);
 		break;
 	case AUDIT_PURGED:
-		buf_addf(&o->out, "record %llu expunged, see %llu",
-			(unsigned long long)r->seq,
-			(unsigned long long)r->field[1].item.n);
+		buf_addf(&o->out, "record %ju expunged, see %ju", r->seq,
+			r->field[1].item.n);
 		break;
 	default:
-		buf_addf(&o->out, "record of kind %llu",
-			(unsigned long long)r->type);
+		buf_addf(&o->out, "record of kind %ju", r->type);
 	}
 	buf_addc(&o->out, '\n');
 }
@@ -238,12 +234,11 @@ void audit_short(struct audit_out *o, const struct audit_record *r)
 void audit_verbose(struct audit_out *o, const struct audit_record *r)
 {
 	audit_put_local(&o->out, r->wall, o->a->utc, false);
-	buf_addf(&o->out, " [seq=%llu;segment=%016llx;offset=%llu]\n",
-		(unsigned long long)r->seq, (unsigned long long)r->segment,
-		(unsigned long long)r->offset);
+	buf_addf(&o->out, " [seq=%ju;segment=%016jx;offset=%ju]\n", r->seq,
+		r->segment, r->offset);
 	if (r->type == AUDIT_PURGED) {
-		buf_addf(&o->out, "    TYPE=purged\n    BY=%llu\n",
-			(unsigned long long)r->field[1].item.n);
+		buf_addf(&o->out, "    TYPE=purged\n    BY=%ju\n",
+			r->field[1].item.n);
 		return;
 	}
 	for (unsigned i = 0; i < r->fields; i++) {

@@ -50,8 +50,7 @@ int audit_run_show(void *into, int argc, char **argv)
 	audit_walk(&(struct audit){.dir = a->dir, .quiet = true}, argc - 1,
 		argv + 1, find_exec, &s, &damaged);
 	if (!s.found)
-		cli_die(EXIT_FOUND, "there is no record %llu",
-			(unsigned long long)s.seq);
+		cli_die(EXIT_FOUND, "there is no record %ju", s.seq);
 	if (!a->output && !a->json && !a->format)
 		a->output = "verbose";
 	audit_out_begin(&s.o, a);
@@ -83,14 +82,8 @@ static struct session *session_of(struct sessions *all, const uint8_t *id)
 			return &all->list[i];
 	if (all->count == SESSIONS_MAX)
 		return NULL;
-	if (all->count == all->cap) {
-		size_t cap = all->cap ? 2 * all->cap : 64;
-		struct session *grown =
-			audit_need(reallocarray(all->list, cap, sizeof *grown));
-
-		all->list = grown;
-		all->cap = cap;
-	}
+	all->list = audit_room(all->list, all->count, &all->cap,
+		sizeof *all->list, SIZE_MAX);
 	all->list[all->count] = (struct session){0};
 	memcpy(all->list[all->count].id, id, AUDIT_ID);
 	return &all->list[all->count++];
@@ -120,14 +113,6 @@ static int note_session(void *state, const struct audit_record *r)
 	return 0;
 }
 
-static void session_name(struct buf *out, const struct session *s)
-{
-	if (s->name[0])
-		buf_adds(out, s->name);
-	else
-		audit_add_hex(out, s->id, AUDIT_ID);
-}
-
 static void sessions_json(struct buf *out, const struct sessions *all)
 {
 	struct json j = JSON_INIT(out);
@@ -135,19 +120,14 @@ static void sessions_json(struct buf *out, const struct sessions *all)
 	json_open(&j, '[');
 	for (size_t i = 0; i < all->count; i++) {
 		const struct session *s = &all->list[i];
-		char text[80];
-		struct buf b = BUF_FIXED(text);
 
 		json_open(&j, '{');
-		audit_add_hex(&b, s->id, AUDIT_ID);
-		json_put_str(&j, "id", buf_str(&b));
+		audit_put_hex(&j, "id", s->id, AUDIT_ID);
 		json_put_str(&j, "name", s->name[0] ? s->name : NULL);
 		audit_json_time(&j, "first", s->first);
 		audit_json_time(&j, "last", s->last);
-		json_put_u64(&j, "commands", s->commands);
-		json_put_u64(&j, "denied", s->denied);
-		json_put_u64(&j, "failed", s->failed);
-		json_close(&j);
+		json_putf(&j, "commands %ju denied %ju failed %ju }",
+			s->commands, s->denied, s->failed);
 	}
 	json_end(&j);
 }
@@ -167,18 +147,16 @@ int audit_run_sessions(void *into, int argc, char **argv)
 			       " FAILED SESSION\n");
 		for (size_t i = 0; i < all.count; i++) {
 			const struct session *s = &all.list[i];
-			char text[80];
-			struct buf name = BUF_FIXED(text);
 
 			audit_put_local(&out, s->first, a->utc, true);
 			buf_addc(&out, ' ');
 			audit_put_local(&out, s->last, a->utc, true);
-			buf_addf(&out, " %8llu %6llu %6llu ",
-				(unsigned long long)s->commands,
-				(unsigned long long)s->denied,
-				(unsigned long long)s->failed);
-			session_name(&name, s);
-			cli_escape(&out, name.data, name.len);
+			buf_addf(&out, " %8ju %6ju %6ju ", s->commands,
+				s->denied, s->failed);
+			if (s->name[0])
+				cli_escape_str(&out, s->name);
+			else
+				audit_add_hex(&out, s->id, AUDIT_ID);
 			buf_addc(&out, '\n');
 		}
 	}
@@ -192,21 +170,15 @@ static void schema_json(struct buf *out)
 	struct json j = JSON_INIT(out);
 
 	j.pretty = true;
-	json_open(&j, '{');
-	json_put_u64(&j, "format", AUDIT_FMT);
-	json_put_open(&j, "keys", '[');
-	for (unsigned i = 0; i < audit_keys_count; i++) {
-		json_open(&j, '{');
-		json_put_u64(&j, "key", audit_keys[i].key);
-		json_put_str(&j, "name", audit_keys[i].name);
-		json_put_str(&j, "about", audit_keys[i].about);
-		json_close(&j);
-	}
-	json_close(&j);
+	json_putf(&j, "{ format %ju keys [", (uintmax_t)AUDIT_FMT);
+	for (unsigned i = 0; i < audit_keys_count; i++)
+		json_putf(&j, "{ key %ju name %s about %s }",
+			(uintmax_t)audit_keys[i].key, audit_keys[i].name,
+			audit_keys[i].about);
 	json_end(&j);
 }
 
-int audit_run_schema(void *into, int argc, char **argv)
+int audit_run_schema(void *into)
 {
 	static const char frame[] =
 		"; A segment is a CBOR sequence (RFC 8742) of frames, in"
@@ -224,8 +196,6 @@ int audit_run_schema(void *into, int argc, char **argv)
 	const struct audit *a = into;
 	autobuf struct buf out = BUF_INIT(65536);
 
-	(void)argc;
-	(void)argv;
 	if (a->json) {
 		schema_json(&out);
 		cli_print(&out);

@@ -220,7 +220,7 @@ void audit_filter_from(const struct audit *a, struct audit_filter *f)
 		.invert = a->invert,
 	};
 	f->since = time_from(a, a->since);
-	/* To the filter 0 is none. */
+	/* The filter takes 0 for no limit. */
 	f->until = time_from(a, a->until);
 	f->until += a->until && !f->until;
 	f->types = word_bits(a->type, "kind of record", type_parse);
@@ -290,17 +290,16 @@ void audit_tell_damage(
 {
 	if (a->quiet)
 		return;
-	cli_warn("segment %016llx, byte %llu: %llu bytes %s",
-		(unsigned long long)d->segment, (unsigned long long)d->offset,
-		(unsigned long long)d->bytes,
+	cli_warn("segment %016jx, byte %ju: %ju bytes %s",
+		d->segment, d->offset,
+		d->bytes,
 		got == AUDIT_GOT_ALIEN ? "are a record that cannot be read"
 		: got == AUDIT_GOT_BAD ? "are damaged"
 				       : "at the end are no whole record");
 	if (got == AUDIT_GOT_BAD)
-		cli_warn("what follows them in that file is not shown, because"
-			 " nothing vouches for it: 'tail -c +%llu FILE |"
-			 " wardbox audit dump -' shows it",
-			(unsigned long long)(d->offset + d->bytes + 1));
+		cli_warn("what follows them in that file is not shown, because "
+			"nothing vouches for it: 'tail -c +%ju FILE | wardbox "
+			"audit dump -' shows it", d->offset + d->bytes + 1);
 }
 
 struct walk {
@@ -371,7 +370,8 @@ static struct audit_record *walk_next(struct walk *w)
 	return &first->record;
 }
 
-/* Of the second pass; headers and events tell the boot. 0: all. */
+/* The kinds of record that the second pass reads; 0: all. Headers and events
+ * tell the boot. */
 static uint32_t shown_kinds(const struct audit_filter *f)
 {
 	return f->types

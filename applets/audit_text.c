@@ -2,9 +2,10 @@
  * SPDX-License-Identifier: MIT
  */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "audit.h"
 #include "log/audit_read_json.h"
@@ -22,7 +23,7 @@ void audit_put_local(struct buf *out, uint64_t ns, bool utc, bool brief)
 	long off;
 
 	if (!(utc ? gmtime_r(&t, &tm) : localtime_r(&t, &tm))) {
-		buf_addf(out, "@%llu", (unsigned long long)(ns / second));
+		buf_addf(out, "@%ju", ns / second);
 		return;
 	}
 	if (brief) {
@@ -55,24 +56,24 @@ void audit_put_lines(struct buf *out, const char *s, size_t n)
 
 void audit_put_duration(struct buf *out, uint64_t ns)
 {
-	unsigned long long us = ns / 1000;
+	uint64_t us = ns / 1000;
 
 	if (us < 1000)
-		buf_addf(out, "%llu us", us);
+		buf_addf(out, "%ju us", us);
 	else if (us < 1000000)
-		buf_addf(out, "%llu.%llu ms", us / 1000, us / 100 % 10);
+		buf_addf(out, "%ju.%ju ms", us / 1000, us / 100 % 10);
 	else if (us < 60 * 1000000ULL)
-		buf_addf(out, "%llu.%02llu s", us / 1000000, us / 10000 % 100);
+		buf_addf(out, "%ju.%02ju s", us / 1000000, us / 10000 % 100);
 	else if (us < 3600 * 1000000ULL)
-		buf_addf(out, "%llu min %llu s", us / 60000000,
+		buf_addf(out, "%ju min %ju s", us / 60000000,
 			us / 1000000 % 60);
 	else
-		buf_addf(out, "%llu h %llu min", us / 3600000000ULL,
+		buf_addf(out, "%ju h %ju min", us / 3600000000,
 			us / 60000000 % 60);
 }
 
-/* What is behind the seconds of a time as this program prints it: ".123456",
- * then "Z", "+0100" or "+01:00", which makes it UTC less so many seconds. */
+/* Parses the end of a time as this program prints it: ".123456", then "Z",
+ * "+0100" or "+01:00". *ahead: seconds by which the time is ahead of UTC. */
 static int parse_zone(const char *s, uint64_t *ns, bool *utc, time_t *ahead)
 {
 	unsigned digits[4];
@@ -148,7 +149,7 @@ static int parse_date(const char *s, bool utc, uint64_t *ns)
 }
 
 /* The last midnight, days ago. */
-static int midnight(uint64_t now, int days, bool utc, uint64_t *ns)
+static int last_midnight(uint64_t now, int days, bool utc, uint64_t *ns)
 {
 	time_t t = (time_t)(now / second);
 	struct tm tm = {0};
@@ -175,9 +176,9 @@ int audit_parse_time(const char *s, bool utc, uint64_t *ns)
 	else if (str_eq(s, "boot"))
 		*ns = now - clock_ns(CLOCK_BOOTTIME);
 	else if (str_eq(s, "today"))
-		return midnight(now, 0, utc, ns);
+		return last_midnight(now, 0, utc, ns);
 	else if (str_eq(s, "yesterday"))
-		return midnight(now, 1, utc, ns);
+		return last_midnight(now, 1, utc, ns);
 	else if (s[0] == '@' && !num_duration(s + 1, 0, INT64_MAX, &v))
 		*ns = v;
 	else if (s[0] == '-' && !num_duration(s + 1, 0, now, &v))
@@ -248,6 +249,17 @@ void *audit_need(void *p)
 	if (!p)
 		cli_die(EXIT_USAGE, "out of memory");
 	return p;
+}
+
+void *audit_room(
+	void *list, size_t count, size_t *cap, size_t size, size_t most)
+{
+	if (count < *cap)
+		return list;
+	*cap = *cap ? 2 * *cap : 256;
+	if (*cap > most)
+		cli_die(EXIT_USAGE, "there is more than can be held in memory");
+	return audit_need(reallocarray(list, *cap, size));
 }
 
 void audit_put_numbers(

@@ -14,7 +14,7 @@
 #include "base/num.h"
 #include "base/str.h"
 
-/* What is told while it goes on. */
+/* The output of a verify: lines, or JSON. */
 struct telling {
 	const struct audit *a;
 	struct json *json; /* NULL: lines */
@@ -27,7 +27,7 @@ enum { TOLD_MAX = 1000 };
 
 static const char *const levels[] = {"note", "loss", "tampered"};
 
-static void tell(void *state, const struct audit_finding *f)
+static void tell_finding(void *state, const struct audit_finding *f)
 {
 	struct telling *t = state;
 	const char *code = f->level == AUDIT_TAMPER ? "1;31"
@@ -39,22 +39,19 @@ static void tell(void *state, const struct audit_finding *f)
 	if (t->told > TOLD_MAX || (t->a->quiet && f->level != AUDIT_TAMPER))
 		return;
 	if (t->json) {
-		json_open(t->json, '{');
-		json_put_str(t->json, "level", levels[f->level]);
-		json_put_str(t->json, "kind", f->kind);
-		json_put_u64(t->json, "seq", f->seq);
-		json_put_u64(t->json, "segment", f->segment);
-		json_put_u64(t->json, "offset", f->offset);
-		json_put_str(t->json, "text", f->text);
-		json_close(t->json);
+		json_putf(t->json,
+			"{ level %s kind %s seq %ju segment %ju offset %ju "
+			"text %s }",
+			levels[f->level], f->kind, f->seq, f->segment,
+			f->offset, f->text);
 		return;
 	}
-	buf_addf(&t->out, "%s%s%s: record %llu (segment %016llx, byte %llu):"
-			  " %s [%s]\n",
-		cli_sgr(t->colour, code), levels[f->level],
-		cli_sgr(t->colour, "0"), (unsigned long long)f->seq,
-		(unsigned long long)f->segment, (unsigned long long)f->offset,
-		f->text, f->kind);
+	buf_addf(&t->out, "%s%s%s: ", cli_sgr(t->colour, code),
+		levels[f->level], cli_sgr(t->colour, "0"));
+	if (f->placed)
+		buf_addf(&t->out, "record %ju (segment %016jx, byte %ju): ",
+			f->seq, f->segment, f->offset);
+	buf_addf(&t->out, "%s [%s]\n", f->text, f->kind);
 }
 
 bool audit_hex_parse(const char *s, size_t len, uint8_t *out, size_t n)
@@ -62,7 +59,8 @@ bool audit_hex_parse(const char *s, size_t len, uint8_t *out, size_t n)
 	if (len != 2 * n)
 		return false;
 	for (size_t i = 0; i < len; i++) {
-		/* Capitals are none of ours, but of who typed it. */
+		/* A person may type capital letters, which this program never
+		 * prints. */
 		int v = audit_hex((char)(s[i] | (s[i] & 64) >> 1));
 
 		if (v < 0)
@@ -166,7 +164,7 @@ void audit_put_hex(struct json *j, const char *key, const uint8_t *p, size_t n)
 	json_put_str(j, key, buf_str(&b));
 }
 
-/* Its first key is not in what was read, as of a part of a log. */
+/* Was the first key read? A part of a log lacks it. */
 static bool knows_pin(const struct audit_verdict *v)
 {
 	static const uint8_t none[AUDIT_HASH];
@@ -174,16 +172,15 @@ static bool knows_pin(const struct audit_verdict *v)
 	return memcmp(v->pin, none, AUDIT_HASH) != 0;
 }
 
-static void sum_json(
-	struct json *j, const struct audit_verdict *v, enum audit_outcome o)
+static void sum_json(struct json *j, const struct audit_verdict *v,
+	enum audit_outcome o, uint64_t told)
 {
 	/* As they lie in the verdict. */
 	uint64_t numbers[offsetof(struct audit_verdict, findings) /
 		sizeof(uint64_t)];
 
-	json_close(j);
-	json_put_str(j, "outcome", outcomes[o][1]);
-	json_put_u64(j, "exit", (uint64_t)o);
+	json_putf(j, "] findings_in_all %ju outcome %s exit %ju", told,
+		outcomes[o][1], (uintmax_t)o);
 	memcpy(numbers, v, sizeof numbers);
 	audit_put_numbers(j,
 		"records\0bytes\0segments\0epochs\0purged\0first\0last\0"
@@ -195,9 +192,8 @@ static void sum_json(
 	else
 		json_null(json_key(j, "pubkey"));
 	audit_put_hex(j, "log_id", v->log_id, AUDIT_ID);
-	json_put_bool(j, "pinned", v->pinned);
-	json_put_bool(j, "seeded", v->seeded);
-	json_put_bool(j, "anchored", v->anchored);
+	json_putf(j, "pinned %d seeded %d anchored %d", v->pinned, v->seeded,
+		v->anchored);
 	json_end(j);
 }
 
@@ -227,21 +223,31 @@ static void tell_how(struct telling *t, const struct audit_verdict *v)
 	buf_addc(out, '\n');
 }
 
+static void put_count(
+	struct buf *out, const char *before, uint64_t n, const char *what)
+{
+	buf_addf(out, "%s%ju %s%s", before, n, what, str_plural(n));
+}
+
 static void sum_text(struct telling *t, const struct audit_verdict *v,
 	enum audit_outcome o)
 {
 	struct buf *out = &t->out;
 
-	buf_addf(out, "%s%s%s: %llu record%s, %llu segment%s, %llu byte%s, %llu"
-		      " signed epoch%s\n",
-		cli_sgr(t->colour, o == AUDIT_INTACT ? "1;32"
+	buf_addf(out, "%s%s%s", cli_sgr(t->colour, o == AUDIT_INTACT ? "1;32"
 				: o == AUDIT_TAMPERED ? "1;31"
 						      : "1;33"),
-		outcomes[o][0], cli_sgr(t->colour, "0"),
-		(unsigned long long)v->records, str_plural(v->records),
-		(unsigned long long)v->segments, str_plural(v->segments),
-		(unsigned long long)v->bytes, str_plural(v->bytes),
-		(unsigned long long)v->epochs, str_plural(v->epochs));
+		outcomes[o][0], cli_sgr(t->colour, "0"));
+	if (v->partial && v->first)
+		buf_addf(out, " from record %ju on", v->first);
+	put_count(out, ": ", v->records, "record");
+	put_count(out, ", ", v->segments, "segment");
+	put_count(out, ", ", v->bytes, "byte");
+	if (t->a->links)
+		buf_adds(out, ", signatures not looked at");
+	else
+		put_count(out, ", ", v->epochs, "signed epoch");
+	buf_addc(out, '\n');
 	if (t->a->quiet)
 		return;
 	buf_addf(out, "held against: %s%s%s%s\n",
@@ -250,17 +256,19 @@ static void sum_text(struct telling *t, const struct audit_verdict *v,
 		v->anchored ? "the anchor; " : "",
 		v->pinned || v->seeded || v->anchored ? "and itself"
 						      : "itself alone");
-	if (v->strays)
-		buf_addf(out, "beside the log in its directory: %llu file%s,"
-			      " named above\n",
-			(unsigned long long)v->strays, str_plural(v->strays));
-	if (v->purged)
-		buf_addf(out, "expunged, as the log says: %llu record%s\n",
-			(unsigned long long)v->purged, str_plural(v->purged));
-	if (v->unsigned_from <= v->last && v->records)
-		buf_addf(out, "not signed yet: records %llu to %llu%s\n",
-			(unsigned long long)v->unsigned_from,
-			(unsigned long long)v->last,
+	if (v->strays) {
+		put_count(out, "beside the log in its directory: ", v->strays,
+			"file");
+		buf_adds(out, ", named above\n");
+	}
+	if (v->purged) {
+		put_count(out, "expunged, as the log says: ", v->purged,
+			"record");
+		buf_addc(out, '\n');
+	}
+	if (v->unsigned_from <= v->last && v->records && !t->a->links)
+		buf_addf(out, "not signed yet: records %ju to %ju%s\n",
+			v->unsigned_from, v->last,
 			v->seeded && v->ended ? ", which the seed vouches for"
 					      : "");
 	if (o == AUDIT_UNAUTHENTICATED)
@@ -284,18 +292,18 @@ int audit_run_verify(void *into, int argc, char **argv)
 	t.colour = cli_colour(STDOUT_FILENO);
 	if (a->json) {
 		t.json = &j;
-		json_open(&j, '{');
-		json_put_open(&j, "findings", '[');
+		json_putf(&j, "{ findings [");
 	}
 	if (argc > 1) {
 		trusted.trust.partial = true;
 		audit_source(a, argc, argv, &r);
 		err = audit_verify_reader(
-			&r, &trusted.trust, tell, &t, &v, &d);
+			&r, &trusted.trust, tell_finding, &t, &v, &d);
 	} else {
 		autofd int dir = audit_dir(a, false);
 
-		err = audit_verify_dir(dir, &trusted.trust, tell, &t, &v, &d);
+		err = audit_verify_dir(dir, &trusted.trust, tell_finding, &t,
+			&v, &d);
 	}
 	from = trusted.trust.from;
 	explicit_bzero(&trusted, sizeof trusted);
@@ -304,12 +312,12 @@ int audit_run_verify(void *into, int argc, char **argv)
 	if (err)
 		audit_fail(&d);
 	if (from > v.last && !v.findings[AUDIT_TAMPER])
-		cli_die(EXIT_USAGE, "--from: there is no record %llu, the last is"
-				    " %llu",
-			(unsigned long long)from, (unsigned long long)v.last);
+		cli_die(EXIT_USAGE,
+			"--from: there is no record %ju, the last is %ju", from,
+			v.last);
 	o = audit_outcome(&v);
 	if (a->json)
-		sum_json(&j, &v, o);
+		sum_json(&j, &v, o, t.told);
 	else
 		sum_text(&t, &v, o);
 	cli_print(&t.out);
@@ -317,7 +325,7 @@ int audit_run_verify(void *into, int argc, char **argv)
 	return (int)o;
 }
 
-int audit_run_anchor(void *into, int argc, char **argv)
+int audit_run_anchor(void *into)
 {
 	const struct audit *a = into;
 	struct audit_log log = AUDIT_LOG_INIT;
@@ -327,11 +335,9 @@ int audit_run_anchor(void *into, int argc, char **argv)
 	struct buf out = BUF_FIXED(space);
 	struct json j = JSON_INIT(&out);
 
-	(void)argc;
-	(void)argv;
 	audit_dir_log(a, &log);
-	/* What is noted elsewhere must not be lost here when the machine goes
-	 * down: that would look like a crime. */
+	/* The anchored record must be on the disk: if the machine went down and
+	 * lost it, the loss would look like tampering. */
 	if (audit_checkpoint(&log, &d) || audit_peek(&log, &h, &d))
 		audit_fail(&d);
 	audit_close(&log);
@@ -346,7 +352,7 @@ int audit_run_anchor(void *into, int argc, char **argv)
 	}
 	buf_adds(&out, "aud1 ");
 	audit_add_hex(&out, h.log_id, AUDIT_ID);
-	buf_addf(&out, " %llu ", (unsigned long long)h.next - 1);
+	buf_addf(&out, " %ju ", h.next - 1);
 	audit_add_hex(&out, h.link, AUDIT_HASH);
 	buf_addc(&out, ' ');
 	audit_add_hex(&out, h.pin, AUDIT_HASH);

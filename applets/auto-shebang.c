@@ -56,8 +56,7 @@ const struct cli_spec auto_shebang_spec = {
 	.about = "Finds the interpreter of a script by walking up from it.",
 	.example = "auto-shebang --init auto-python /usr/bin/python3\n"
 		   "auto-shebang --list auto-python scripts/deploy.py",
-	.opts = options,
-	.opt_count = ARRAY_SIZE(options),
+	CLI_OPTS(options),
 };
 
 /* By this, in the first page of the file, other resolvers know this one; see
@@ -69,7 +68,7 @@ static const struct {
 } mark __attribute__((section(".note.auto-shebang"), used, aligned(4))) = {
 	8, 28, 1, "wardbox", "\n" SHEBANG_MARK "1.0"};
 
-static const char *version(void)
+static const char *version_text(void)
 {
 	return mark.text + sizeof SHEBANG_MARK;
 }
@@ -103,7 +102,7 @@ static int print_usage(void)
 
 	buf_addf(&out,
 		"auto-shebang %s -- language-agnostic interpreter resolver\n%s",
-		version(), usage_tail);
+		version_text(), usage_tail);
 	cli_print(&out);
 	return EXIT_OK;
 }
@@ -121,7 +120,7 @@ static int print_alias_usage(const char *name)
 		"\n"
 		"Usage from command line:\n"
 		"  %s /path/to/script [args...]\n",
-		name, version(), name, name, name);
+		name, version_text(), name, name, name);
 	cli_print(&out);
 	return EXIT_OK;
 }
@@ -158,7 +157,7 @@ static void add_missing(struct buf *text, const char *head)
 
 /* argv[0] is the interpreter, head how its file begins. Only returns when it
  * cannot be executed. */
-static int execute(
+static int execute_file(
 	const char *name, const char *head, int argc, char **argv)
 {
 	autobuf struct buf text = BUF_INIT(16384);
@@ -209,7 +208,7 @@ static int run_alias(const char *name, int argc, char **argv)
 		return EXIT_DENIED;
 	}
 	argv[0] = (char *)(uintptr_t)s->result;
-	return execute(name, s->head, argc, argv);
+	return execute_file(name, s->head, argc, argv);
 }
 
 enum mode { RESOLVE, CHECK, LIBRARY };
@@ -292,7 +291,7 @@ static bool is_own_form(int argc, char **argv)
 	       str_index("--list\0--init\0--sh-lib\0", argv[i]) >= 0;
 }
 
-static int unknown(const char *verb)
+static int unknown_verb(const char *verb)
 {
 	auto_shebang_say("auto-shebang",
 		"unknown %s: %s (use --resolve, --check, --help, or "
@@ -301,7 +300,7 @@ static int unknown(const char *verb)
 	return EXIT_USAGE;
 }
 
-static int manage(int argc, char **argv)
+static int run_manager(int argc, char **argv)
 {
 	struct auto_shebang o = {0};
 	const char *verb = "";
@@ -330,21 +329,21 @@ static int manage(int argc, char **argv)
 	if (str_eq(verb, "--version")) {
 		autobuf struct buf out = BUF_INIT(64);
 
-		buf_addf(&out, "auto-shebang %s\n", version());
+		buf_addf(&out, "auto-shebang %s\n", version_text());
 		cli_print(&out);
 		return EXIT_OK;
 	}
-	return unknown(verb);
+	return unknown_verb(verb);
 }
 
-static int run(int argc, char **argv)
+static int shebang_run(int argc, char **argv)
 {
 	const char *name = path_base(argv[0]);
 
 	if (str_eq(name, "auto-shebang"))
-		return manage(argc, argv);
+		return run_manager(argc, argv);
 	return run_alias(name, argc, argv);
 }
 
 const struct applet auto_shebang_applet = {
-	.run = run, .cli = &auto_shebang_spec};
+	.run = shebang_run, .cli = &auto_shebang_spec};

@@ -138,7 +138,7 @@ static bool look_at(int bin, const char *shown, const char *name,
 	return false;
 }
 
-static void report(const struct auto_shebang *o, const char *shown,
+static void report_link(const struct auto_shebang *o, const char *shown,
 	const char *target, bool kept)
 {
 	autobuf struct buf out = BUF_INIT(8 * SHEBANG_PATH);
@@ -175,7 +175,7 @@ int auto_shebang_init(int argc, char **argv, const struct auto_shebang *o)
 		err = -errno;
 	if (err)
 		cli_die(EXIT_FOUND, "%s: %s", buf_str(&shown), strerror(-err));
-	report(o, buf_str(&shown), target, kept);
+	report_link(o, buf_str(&shown), target, kept);
 	return EXIT_OK;
 }
 

@@ -54,7 +54,7 @@ static struct {
 	struct shebang found;
 } search;
 
-static void trace(void *arg, const char *line)
+static void trace_line(void *arg, const char *line)
 {
 	(void)arg;
 	auto_shebang_say(search.rq.name, "%s", line);
@@ -68,7 +68,7 @@ const struct shebang *auto_shebang_search(const char *name, const char *script,
 	if (watch)
 		search.watch = *watch;
 	if (debug || (wanted && str_eq(wanted, "1")))
-		search.watch.trace = trace;
+		search.watch.trace = trace_line;
 	search.rq = (struct shebang_request){
 		.name = name,
 		.script = script,

@@ -18,7 +18,8 @@ static void add_words(struct buf *out, const struct cli_spec *s)
 	buf_adds(out, "--help");
 }
 
-/* What may be the first word: top is what wardbox itself takes. */
+/* Lists the possible first words: applets, and the options of wardbox
+ * itself. */
 static void add_names(struct buf *out, const struct cli_spec *top)
 {
 	for (size_t i = 0; i < applet_names_count; i++)

@@ -31,7 +31,7 @@ struct doctor {
 	bool json, rights;
 };
 
-/* One row: what was tried, how it went, and what to make of that. */
+/* A finding: what was tried, the result, and what to do about it. */
 struct finding {
 	const char *name, *purpose, *fix, *call;
 	bool needed; /* by the policy in force */
@@ -318,7 +318,7 @@ static void print_text(struct buf *out, const struct finding *f, size_t n)
 	}
 }
 
-/* What was there before us: a container, a snap, a chroot. */
+/* Finds what confines this process already: a container, a snap, a chroot. */
 static struct confinement *find_confinement(void)
 {
 	struct confinement_source source = {.root = "", .env = environ};
@@ -372,8 +372,7 @@ static const struct cli_spec doctor_cli = {
 		 "0: all that the policy in force needs is there; 1: not.",
 	.example = "wardbox doctor\n"
 		   "wardbox doctor --json  # for programs",
-	.opts = opts,
-	.opt_count = ARRAY_SIZE(opts),
+	CLI_OPTS(opts),
 };
 
 static int doctor_run(int argc, char **argv)

@@ -9,7 +9,7 @@
 #include "shim/shim_install.h"
 
 /* A hint: how to keep a package manager from replacing the shell again. */
-static const char *keeper(void)
+static const char *keeper_hint(void)
 {
 	if (access("/var/lib/dpkg/status", F_OK) == 0)
 		return "'wardbox install --yes' puts it back; 'dpkg-divert "
@@ -27,7 +27,7 @@ int doctor_shells(struct diag *d, const char **fix)
 	int found = 0;
 
 	r = SHIM_ROOT_INIT;
-	*fix = keeper();
+	*fix = keeper_hint();
 	if (shim_root_open(&r, "/", NULL, NULL, d) < 0) {
 		*fix = "";
 		found = d->text[0] ? -1 : 0;

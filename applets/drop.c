@@ -41,7 +41,7 @@ static int drop_environment(struct drop *o, struct diag *d)
 	return err < 0 ? diag_errno(d, err, "environment") : 0;
 }
 
-/* What is asked for by name has the last word. */
+/* An option for one variable overrules the options for all variables. */
 static int drop_variables(struct drop *o, struct diag *d)
 {
 	int err = 0;

@@ -14,7 +14,7 @@
 #include "box/sandbox.h"
 #include "net/net.h"
 
-/* What a command used, with --learn. */
+/* A path that the command used, with --learn. */
 struct drop_use {
 	char *path;
 	unsigned wants, gets; /* gets: with the grants around it */

@@ -69,8 +69,8 @@ static int tell_fd(struct drop *o, const char *event,
 	return 0;
 }
 
-/* There, and to the log. */
-static int tell(struct drop *o, const char *event,
+/* Writes an event to the descriptor and to the log. */
+static int tell_event(struct drop *o, const char *event,
 	const struct audit_fact *facts, size_t n, struct diag *d)
 {
 	int err;
@@ -84,8 +84,8 @@ static int tell(struct drop *o, const char *event,
 		n, d);
 }
 
-/* What the sandbox is: beside the command, so that a reader can tell later
- * what the command could have done. */
+/* Records the sandbox beside the command, so that a reader can tell later what
+ * the command could have done. */
 static int record_sandbox(struct drop *o, const struct sandbox *s,
 	struct diag *d)
 {
@@ -102,10 +102,11 @@ static int record_sandbox(struct drop *o, const struct sandbox *s,
 
 	names_of(&have, s->enforced);
 	names_of(&lack, s->missing);
-	return tell(o, "sandbox", facts, ARRAY_SIZE(facts), d);
+	return tell_event(o, "sandbox", facts, ARRAY_SIZE(facts), d);
 }
 
-/* What the command inherits, and what its caller has and could name to it. */
+/* Collects the variables of the command and of its caller, because the command
+ * line may repeat the values of both. */
 static int secrets_of(struct drop *o, struct audit_secrets *secrets)
 {
 	char *const *from[] = {o->outer, o->envp};
@@ -152,7 +153,7 @@ static int start_log(struct drop *o, const struct sandbox *s,
 		start.argc++;
 	if (dir < 0)
 		return dir;
-	/* A log that its subject can write is none. */
+	/* A log that the recorded command can write proves nothing. */
 	if (!(s->enforced & SANDBOX_LANDLOCK) ||
 		sandbox_explain(s, path, NULL) & SANDBOX_WRITE)
 		return diag_fail(d, -EPERM,
@@ -192,7 +193,7 @@ void drop_audit_fact(
 		{.key = "right", .text = what},
 	};
 
-	tell(o, event, facts, what ? 2 : 1, NULL);
+	tell_event(o, event, facts, what ? 2 : 1, NULL);
 }
 
 int drop_audit_end(struct drop *o, const struct sandbox *s, int status,

@@ -55,7 +55,7 @@ static const struct bwrap *bwrap_find(const char *option, bool *try)
 	return NULL;
 }
 
-/* What is set, as one word. */
+/* Joins the two words of --setenv to "NAME=VALUE". */
 static char *setenv_word(struct drop *o, char **at)
 {
 	size_t n = strlen(at[1]) + strlen(at[2]) + 2;
@@ -69,7 +69,7 @@ static char *setenv_word(struct drop *o, char **at)
 	return (char *)(uintptr_t)buf_str(&b);
 }
 
-/* One path and no list: what has a comma has it in its name. */
+/* Grants the path as it is: a comma belongs to its name. */
 static void grant_path(
 	struct drop *o, const struct bwrap *w, bool try, char **at)
 {
@@ -104,7 +104,8 @@ int drop_fold_bwrap(struct drop *o, int argc, char **argv)
 		} else if (words) {
 			grant_path(o, w, try, argv + i);
 		}
-		/* There the last one counts; here they contradict. */
+		/* For bwrap the later of the two options counts; drop refuses
+		 * both together. */
 		o->unshare_net |= shared && str_eq(argv[i], "--unshare-all");
 		shared |= str_eq(argv[i], "--share-net");
 		i += 1 + words;

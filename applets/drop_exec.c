@@ -51,7 +51,8 @@ enum { OWN_CLASS = sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32 };
 const char *drop_interpreter(struct drop *o, const char *file)
 {
 	char head[4096 - 1024];
-	/* What is no file must not keep us: it is the command's choice. */
+	/* The command chooses the path, so that opening a pipe or device must
+	 * not block. */
 	autofd int fd = open(file,
 		O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	ssize_t n = fd < 0 ? -1 : pread(fd, head, sizeof(head) - 1, 0);

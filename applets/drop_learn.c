@@ -33,7 +33,7 @@ static int by_path(const void *a, const void *b)
 }
 
 /* Sorts; one path twice is one use of both. */
-static void merge(struct drop_uses *u)
+static void uses_merge(struct drop_uses *u)
 {
 	size_t n = 0;
 
@@ -107,15 +107,15 @@ static void fold_depth(
 			if (u->item[k].wants == wants)
 				u->item[k].path[n] = '\0';
 	}
-	merge(u);
+	uses_merge(u);
 }
 
 /* Never what is next to the root: that would be nearly everything. */
-static void fold(struct drop *o, unsigned wants)
+static void uses_fold(struct drop *o, unsigned wants)
 {
 	size_t crowd = CROWD_DEEP;
 
-	merge(&o->uses);
+	uses_merge(&o->uses);
 	do {
 		for (unsigned depth = DEPTH_MAX; depth >= 2; depth--)
 			fold_depth(o, depth, wants, crowd);
@@ -125,10 +125,10 @@ static void fold(struct drop *o, unsigned wants)
 
 static void fold_all(struct drop *o)
 {
-	fold(o, SANDBOX_LIST);
-	fold(o, SANDBOX_LIST | SANDBOX_RO);
+	uses_fold(o, SANDBOX_LIST);
+	uses_fold(o, SANDBOX_LIST | SANDBOX_RO);
 	if (o->uses.count > GRANTS_WANTED)
-		fold(o, SANDBOX_LIST | SANDBOX_RW);
+		uses_fold(o, SANDBOX_LIST | SANDBOX_RW);
 }
 
 static bool is_before(const struct timespec *a, const struct timespec *b)
@@ -160,7 +160,7 @@ static bool make_room(struct drop *o)
 
 	if (u->count < u->room)
 		return true;
-	merge(u);
+	uses_merge(u);
 	if (u->room == ROOM_MAX)
 		fold_all(o);
 	if (u->count < u->room / 2)
@@ -185,14 +185,14 @@ static bool is_dir(const char *path)
 	return lstat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-static void note(struct drop *o, const char *path, unsigned wants)
+static void note_use(struct drop *o, const char *path, unsigned wants)
 {
 	struct drop_uses *u = &o->uses;
 
 	/* A descriptor by its name is nothing that a path grants. */
 	if (path[0] != '/' || sandbox_is_device(path) || u->full)
 		return;
-	/* Who reads a directory has its names alone. */
+	/* Reading a directory gives its names alone. */
 	if (wants == SANDBOX_READ && is_dir(path))
 		wants = SANDBOX_LIST;
 	/* Another run has other processes, terminals and control groups. */
@@ -202,10 +202,11 @@ static void note(struct drop *o, const char *path, unsigned wants)
 		path = "/dev/pts";
 	if (str_after(path, "/sys/fs/cgroup/"))
 		path = "/sys/fs/cgroup";
-	/* What its own user may not write it does not need to. */
+	/* Without the right of the user to write, the grant to write is of no
+	 * use. */
 	if (wants & SANDBOX_WRITE && faccessat(AT_FDCWD, path, W_OK, 0) < 0)
 		wants &= ~(unsigned)SANDBOX_WRITE;
-	/* Who may write may read, as a grant is given. */
+	/* A grant to write includes reading. */
 	if (wants & SANDBOX_WRITE)
 		wants |= SANDBOX_RW;
 	if (wants != SANDBOX_UNIX)
@@ -227,14 +228,14 @@ void drop_learn_exec(struct drop *o, const char *exe)
 
 		if (fd < 0 || path_of_fd(fd, real, PATH_MAX) < 0)
 			return;
-		note(o, real, SANDBOX_ROX);
+		note_use(o, real, SANDBOX_ROX);
 		exe = drop_interpreter(o, real);
 	}
 }
 
 void drop_learn_file(struct drop *o, const struct watch_access *a)
 {
-	note(o, a->path, a->wants);
+	note_use(o, a->path, a->wants);
 }
 
 /* Did the command itself make it? */
@@ -245,7 +246,8 @@ static bool is_made(const struct drop_uses *u, const char *path)
 	return lstat(path, &st) < 0 || !is_before(&st.st_ctim, &u->since);
 }
 
-/* What it made and started needs a directory where that may be done. */
+/* Programs that the command made and started need a directory with the right to
+ * execute. */
 static void start_made(struct drop_uses *u)
 {
 	for (size_t i = 0; i < u->count; i++) {
@@ -272,7 +274,7 @@ static void start_made(struct drop_uses *u)
 
 /* Takes the wants from what a grant around it gives, or what is gone: what made
  * that had its directory. */
-static void cover(struct drop_uses *u)
+static void uses_cover(struct drop_uses *u)
 {
 	enum { NONE = ROOM_MAX };
 	size_t last = NONE;
@@ -334,7 +336,7 @@ int drop_learn_write(struct drop *o, struct diag *d)
 
 	fold_all(o);
 	start_made(u);
-	cover(u);
+	uses_cover(u);
 	buf_adds(&out, "# what a command used; for drop --grants\n");
 	for (size_t i = 0; i < u->count; i++) {
 		if (!u->item[i].wants)
@@ -363,7 +365,8 @@ int drop_grants_file(struct drop *o, const char *name, struct diag *d)
 		{"rw", SANDBOX_RW}, {"rwx", SANDBOX_RWX},
 		{"unix", SANDBOX_UNIX}, {"hide", SANDBOX_HIDE},
 		{"tmpfs", SANDBOX_TMPFS}, {"list", SANDBOX_LIST}};
-	/* Its strings live as long as the plan. */
+	/* The plan points into the text, which therefore lives as long as the
+	 * plan. */
 	struct buf *text = arena_new(&o->strings, struct buf);
 	unsigned line = 0;
 	int err;
@@ -407,7 +410,7 @@ int drop_grants_file(struct drop *o, const char *name, struct diag *d)
 	return 0;
 }
 
-/* One line for each thing that was refused, not for each attempt. */
+/* Prints one line for each refused right. */
 void drop_explain_denial(
 	struct drop *o, const char *path, unsigned wants, pid_t pid)
 {
@@ -420,7 +423,7 @@ void drop_explain_denial(
 	unsigned missing, has;
 	autobuf struct buf out = BUF_INIT(1 << 16);
 
-	/* What has no name as a file (a pipe, a socket) needs no grant. */
+	/* A pipe or socket has no path and needs no grant. */
 	if (path[0] != '/')
 		return;
 	has = sandbox_explain(o->sandbox, path, &g);

@@ -88,7 +88,7 @@ static int add_port(struct drop *o, const char *text, bool bind, struct diag *d)
 			 0;
 }
 
-static int descriptor(const char *text, int *out, struct diag *d)
+static int parse_descriptor(const char *text, int *out, struct diag *d)
 {
 	unsigned fd;
 
@@ -107,7 +107,7 @@ static int add_fd(struct drop *o, const char *text, struct diag *d)
 
 	if (o->plan.keep_fd_count == ARRAY_SIZE(o->keep_fds))
 		return diag_fail(d, -E2BIG, "too many descriptors");
-	if (descriptor(text, &fd, d) < 0)
+	if (parse_descriptor(text, &fd, d) < 0)
 		return -EINVAL;
 	o->keep_fds[o->plan.keep_fd_count++] = fd;
 	return 0;
@@ -137,7 +137,8 @@ static int add_relax(struct drop *o, const char *name, struct diag *d)
 	o->plan.relax |= part;
 	return part ? 0 :
 		      diag_fail(d, -EINVAL,
-			      "--best-effort: '%s' is none of landlock, "
+			      "--best-effort: '%s' is no part of the "
+			      "sandbox: landlock, "
 			      "seccomp, caps, scope, net, unix, pid, mount, "
 			      "ipc, netns, limits, watch",
 			      name);
@@ -241,8 +242,9 @@ static int choose_names(struct drop *o, const char *list, struct diag *d)
 		else if (spec->allowed == NET_RULES || !strpbrk(word, ".:") ||
 			!net_rule_parse(&spec->allow[spec->allowed++], word))
 			return diag_fail(d, -EINVAL,
-				"'%s' is none of none, local, tcp:PORTS, all, "
-				"registries and NAME[:PORT][/tls|http|tcp]",
+				"'%s' is no network: none, local, tcp:PORTS, "
+				"all, registries or "
+				"NAME[:PORT][/tls|http|tcp]",
 				word);
 		list += n + (list[n] == ',');
 	}
@@ -260,7 +262,7 @@ static int choose_net(struct drop *o, struct diag *d)
 	const char *net = o->open_net || o->share_net ? "all" : named;
 
 	o->plan.unix_all = o->open_net;
-	/* None of them opens what another one closes. */
+	/* No option opens what another option closes. */
 	if ((named && !str_eq(named, net)) || (o->share_net && o->unshare_net) ||
 		(net && (ports || o->plan.port_count)))
 		return diag_fail(d, -EINVAL,
@@ -382,8 +384,7 @@ const struct cli_spec drop_cli = {
 		"wardbox drop --preset=build --timeout=5m -- make -j2\n"
 		"wardbox drop --add-exec --rox=/usr --rw=. --net=tcp:443 -- "
 		"./fetch",
-	.opts = opts,
-	.opt_count = ARRAY_SIZE(opts),
+	CLI_OPTS(opts),
 	.flags = CLI_COMMAND | CLI_FAIL_OURS,
 };
 
@@ -413,8 +414,8 @@ int drop_options(struct drop *o, int argc, char **argv)
 		o->plan.want |= SANDBOX_WATCH;
 	add_bits(o);
 	if (add_lists(o, &d) < 0 || choose_net(o, &d) < 0 ||
-		descriptor(o->status_fd, &o->status, &d) < 0 ||
-		descriptor(o->audit_fd, &o->events, &d) < 0)
+		parse_descriptor(o->status_fd, &o->status, &d) < 0 ||
+		parse_descriptor(o->audit_fd, &o->events, &d) < 0)
 		cli_die_diag(EXIT_OURS, &d);
 	for (size_t i = 0; i < o->plan.keep_fd_count; i++)
 		if (o->events == o->keep_fds[i])

@@ -22,7 +22,7 @@ static const char facts[] =
 	"/run/systemd/resolve\0"
 	"/proc\0/sys/devices/system/cpu\0/sys/fs/cgroup\0";
 
-/* Each of them, one behind the other. */
+/* Grants each path of the list. */
 static int grant_all(struct drop *o, const char *paths, unsigned access,
 	const char *why)
 {
@@ -33,7 +33,7 @@ static int grant_all(struct drop *o, const char *paths, unsigned access,
 	return err;
 }
 
-static const char *keep(struct drop *o, const char *a, const char *b)
+static const char *keep_joined(struct drop *o, const char *a, const char *b)
 {
 	size_t n = strlen(a) + strlen(b);
 	struct buf s = {
@@ -70,7 +70,7 @@ static int own_tmp(struct drop *o, bool caches, struct diag *d)
 	dir = file_private_dir(tmp, name, geteuid(), true, d);
 	if (dir < 0)
 		return dir;
-	path = keep(o, "/tmp/", name);
+	path = keep_joined(o, "/tmp/", name);
 	if (!path)
 		return diag_errno(d, -ENOMEM, "/tmp");
 	err = sandbox_grant(&o->plan, path,
@@ -78,7 +78,7 @@ static int own_tmp(struct drop *o, bool caches, struct diag *d)
 	if (err == 0)
 		err = env_set(&o->child_env, "TMPDIR", path);
 	for (size_t i = 0; caches && i < ARRAY_SIZE(places) && err == 0; i++) {
-		const char *cache = keep(o, path, places[i][1]);
+		const char *cache = keep_joined(o, path, places[i][1]);
 
 		err = cache ? env_set(&o->child_env, places[i][0], cache) :
 			      -ENOMEM;
@@ -86,7 +86,7 @@ static int own_tmp(struct drop *o, bool caches, struct diag *d)
 	return err < 0 ? diag_errno(d, err, "environment") : 0;
 }
 
-/* What programs of this user read about who they work for. */
+/* Grants reading the settings that name the user to git. */
 static int own_settings(struct drop *o)
 {
 	static const char files[] =
@@ -97,7 +97,7 @@ static int own_settings(struct drop *o)
 	if (!home || home[0] != '/')
 		return 0;
 	for (const char *at = files; *at && err == 0; at = str_nth(at, 1)) {
-		const char *path = keep(o, home, at);
+		const char *path = keep_joined(o, home, at);
 
 		err = path ? sandbox_grant(&o->plan, path, SANDBOX_RO, true,
 				     "preset") :
@@ -119,7 +119,7 @@ static int own_terminal(struct drop *o)
 		if (path_of_fd(fd, name, sizeof(name)) < 0 ||
 			!str_after(name, "/dev/pts/"))
 			continue;
-		path = keep(o, name, "");
+		path = keep_joined(o, name, "");
 		err = path ? sandbox_grant(&o->plan, path, SANDBOX_RW, true,
 				     "preset: own terminal") :
 			     -ENOMEM;
@@ -155,7 +155,8 @@ int drop_preset(struct drop *o, const char *name, struct diag *d)
 		err = own_settings(o);
 	if (err == -EINVAL)
 		return diag_fail(d, err,
-			"'%s' is none of read-only, workspace, build", name);
+			"'%s' is no preset: read-only, workspace or build",
+			name);
 	if (err < 0)
 		return diag_errno(d, err, "preset %s", name);
 	return work ? own_tmp(o, build, d) : 0;

@@ -55,17 +55,17 @@ static void block_signals(struct drop_job *job)
 	/* Where it is ignored there is no status to wait for. */
 	sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_DFL},
 		&job->chld);
-	/* Who no longer reads what we tell must not end what runs. */
+	/* A reader of the status that is gone must not end the command. */
 	sigaction(SIGPIPE, &(struct sigaction){.sa_handler = SIG_IGN},
 		&job->pipe);
 	job->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-/* What the command left behind has ended: the numbers of processes are
- * everybody's. Its own end is another matter. Not without an end, for more may
- * come as fast; and few at a time where numbers are limited: a bomb's dead are
- * what keeps it from growing. */
-static void reap(struct drop_job *job)
+/* Reaps processes that the command left behind, because the number of processes
+ * is limited for all. The command itself is waited for elsewhere. The count is
+ * bounded, because more may end meanwhile; it is small where processes are
+ * limited, because a fork bomb stops growing while its dead count. */
+static void reap_strays(struct drop_job *job)
 {
 	enum { MANY = 16384, FEW = 16, PAUSE_NS = 50000000 };
 	const struct limits_spec *l = &job->s->limits.spec;
@@ -100,7 +100,7 @@ static void take_signals(struct drop_job *job)
 			kill(job->s->pid, (int)info.ssi_signo);
 	/* Once: as it goes on more may die, and limits are to be looked at. */
 	if (died)
-		reap(job);
+		reap_strays(job);
 }
 
 static void write_status(const struct drop_job *job, struct buf *line)
@@ -251,7 +251,7 @@ static void open_log(struct drop_job *job)
 					       strerror(-job->log));
 }
 
-/* Of what goes beyond, nothing is passed on. */
+/* Output beyond the limit is not passed on. */
 static int count_output(void *ctx, struct pump *p, const void *bytes, size_t n)
 {
 	struct drop_job *job = ctx;
@@ -290,13 +290,14 @@ static void open_pumps(struct drop_job *job)
 	}
 }
 
-static bool pumping(const struct drop_job *job)
+static bool pumps_live(const struct drop_job *job)
 {
 	return !pump_ended(&job->pumps[0]) || !pump_ended(&job->pumps[1]);
 }
 
-/* What comes within so many milliseconds. True when the command has ended. */
-static bool turn(struct drop_job *job, bool over, int ms)
+/* Handles the events of at most ms milliseconds. True when the command has
+ * ended. */
+static bool take_turn(struct drop_job *job, bool over, int ms)
 {
 	struct sandbox *s = job->s;
 	struct pollfd p[] = {
@@ -341,9 +342,9 @@ static void wait_for_it(struct drop_job *job)
 	while (!ended && !limits_check(&s->limits, false)) {
 		int ms = limits_timeout(&s->limits);
 
-		ended = turn(job, false,
+		ended = take_turn(job, false,
 			settled || (ms >= 0 && ms < SETTLE_MS) ? ms : SETTLE_MS);
-		/* It lasts: now is time to be small. */
+		/* The command lasts, so memory is given back now. */
 		if (!settled && !ended)
 			lean_code();
 		settled = true;
@@ -356,7 +357,7 @@ static void wait_for_it(struct drop_job *job)
 		;
 }
 
-static void child(void *ctx)
+static void child_start(void *ctx)
 {
 	struct drop_job *job = ctx;
 
@@ -374,9 +375,9 @@ static void child(void *ctx)
 	_exit(drop_exec(job->o, job->argv));
 }
 
-/* Whoever could still write is none of the command's, which may have handed its
- * pipes out: what is there now is all. */
-static void drain(struct drop_job *job)
+/* The pipes are read until they are empty. A process outside of the command may
+ * hold them open, so their end is not waited for. */
+static void drain_pumps(struct drop_job *job)
 {
 	for (;;) {
 		for (int i = 0; i < 2; i++) {
@@ -386,14 +387,14 @@ static void drain(struct drop_job *job)
 				pump_due(p) == p->bytes)
 				pump_end(p);
 		}
-		if (!pumping(job))
+		if (!pumps_live(job))
 			return;
-		turn(job, true, -1);
+		take_turn(job, true, -1);
 	}
 }
 
 /* Ends as the command ended. */
-static int finish(struct drop_job *job)
+static int job_finish(struct drop_job *job)
 {
 	struct sandbox *s = job->s;
 	enum limits_kind hit = limits_check(&s->limits, true);
@@ -403,8 +404,8 @@ static int finish(struct drop_job *job)
 	if (sandbox_kill(s) < 0)
 		cli_warn("some processes of the command would not end");
 	if (job->log >= 0)
-		turn(job, true, 0);
-	drain(job);
+		take_turn(job, true, 0);
+	drain_pumps(job);
 	if (!sandbox_outcome(s, &job->status, &d)) {
 		drop_audit_end(job->o, s, job->status, NULL);
 		sandbox_release(s);
@@ -459,7 +460,7 @@ int drop_supervise(struct drop *o, struct sandbox *s, char *const *argv)
 	open_pumps(&job);
 	if (o->die_with_parent)
 		prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-	pid = sandbox_spawn(s, child, &job, true);
+	pid = sandbox_spawn(s, child_start, &job, true);
 	if (pid < 0) {
 		if (!sandbox_namespace_lacks(s, &d))
 			diag_errno(&d, pid, "cannot start the sandbox");
@@ -474,5 +475,5 @@ int drop_supervise(struct drop *o, struct sandbox *s, char *const *argv)
 	status_start(&job);
 	sandbox_take_watch(s);
 	wait_for_it(&job);
-	return finish(&job);
+	return job_finish(&job);
 }

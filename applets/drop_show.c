@@ -68,8 +68,8 @@ static void plan_text(struct buf *out, const struct sandbox *s)
 	parts_text(out, "enforced", s->enforced);
 	parts_text(out, "missing", s->missing);
 	buf_addf(out, "landlock   ABI %d\n", s->abi);
-	buf_addf(out, "seccomp    %zu instructions, %016llx\n", s->filter_len,
-		(unsigned long long)s->filter_hash);
+	buf_addf(out, "seccomp    %zu instructions, %016jx\n", s->filter_len,
+		s->filter_hash);
 	buf_addf(out, "network    %s", net_words(s->plan->net));
 	for (size_t i = 0; i < s->plan->port_count; i++)
 		buf_addf(out, " %s%u",

@@ -83,14 +83,13 @@ static const struct cli_spec spec = {
 	.example = "wardbox envrun -- 'cd src && export CC=clang'\n"
 		   "wardbox envrun -- 'echo $PWD $CC'\n"
 		   "wardbox envrun --repl",
-	.opts = options,
-	.opt_count = ARRAY_SIZE(options),
+	CLI_OPTS(options),
 	.flags = CLI_COMMAND | CLI_FAIL_OURS,
 	.refuse = envrun_refuse,
 };
 
 /* Ends, for a program as for a person. */
-__attribute__((noreturn)) static void die(
+__attribute__((noreturn)) static void die_told(
 	const struct envrun *e, int code, const struct diag *d)
 {
 	if (!e->json && !e->serve)
@@ -99,7 +98,7 @@ __attribute__((noreturn)) static void die(
 	exit(code);
 }
 
-/* The shell by path or name; a shim of ours is looked through. */
+/* Finds the shell by path or name; behind a shim of wardbox, the real shell. */
 void envrun_find_shell(struct envrun *e)
 {
 	static const char *const dirs[] = {"/bin", "/usr/bin", "/usr/local/bin"};
@@ -118,21 +117,23 @@ void envrun_find_shell(struct envrun *e)
 		int code = errno == EACCES ? EXIT_DENIED : EXIT_NOTFOUND;
 
 		diag_errno(&d, -errno, "--shell %s", name);
-		die(e, code, &d);
+		die_told(e, code, &d);
 	}
-	/* It would take what is wrapped around the line for nonsense. */
+	/* Another language would not read the text that is wrapped around the
+	 * line. */
 	if (kind != SHELL_UNKNOWN && shellkind_family(kind) != FAMILY_SH) {
 		diag_fail(&d, -EINVAL, "--shell %s: it does not read the "
 				       "language of sh",
 			name);
-		die(e, EXIT_OURS, &d);
+		die_told(e, EXIT_OURS, &d);
 	}
 	if (known) {
 		int err = shim_real(name, NULL, e->shell_path,
 			sizeof e->shell_path, &d);
 
 		if (err)
-			die(e, err == -ENOENT ? EXIT_NOTFOUND : EXIT_OURS, &d);
+			die_told(e, err == -ENOENT ? EXIT_NOTFOUND : EXIT_OURS,
+				&d);
 		return;
 	}
 	if (named && !str_copy(e->shell_path, sizeof e->shell_path, name))
@@ -142,7 +143,7 @@ void envrun_find_shell(struct envrun *e)
 		if (++i == ARRAY_SIZE(dirs)) {
 			diag_fail(&d, -ENOENT, "--shell %s: no such shell in"
 				" /bin, /usr/bin", name);
-			die(e, EXIT_NOTFOUND, &d);
+			die_told(e, EXIT_NOTFOUND, &d);
 		}
 }
 
@@ -161,25 +162,25 @@ static void find_state(struct envrun *e)
 	e->workspace = here.workspace;
 	if (e->session)
 		where.id = e->session;
-	/* Who stands in none is said to stand there. */
+	/* guard_where() says "/" also when the current directory is gone. */
 	err = str_eq(here.cwd, "/") ? path_cwd(here.cwd, sizeof here.cwd) : 0;
 	if (err && !where.id && !where.file) {
 		diag_errno(&d, err, "the current directory");
-		die(e, EXIT_OURS, &d);
+		die_told(e, EXIT_OURS, &d);
 	}
 	where.own = session_base(&where, true, NULL, &d);
 	if (!e->state_file)
 		where.dir = e->dir = session_dir(&where, true, NULL, &no_dir);
 	if (e->session && session_id_check("--session: ", e->session, &d))
-		die(e, EXIT_OURS, &d);
+		die_told(e, EXIT_OURS, &d);
 	if (session_resolve(&where, true, &name, &d))
-		die(e, EXIT_OURS, &d);
+		die_told(e, EXIT_OURS, &d);
 	memcpy(e->id, name.id, sizeof e->id);
 	if (where.own > 0)
 		close(where.own);
 	if (!e->state_file) {
 		if (e->dir < 0)
-			die(e, EXIT_OURS, &no_dir);
+			die_told(e, EXIT_OURS, &no_dir);
 		return;
 	}
 	err = path_normal(e->file_name, sizeof e->file_name, here.cwd, e->state_file);
@@ -194,7 +195,7 @@ static void find_state(struct envrun *e)
 	}
 	if (err) {
 		diag_errno(&d, err, "--state %s", e->state_file);
-		die(e, EXIT_OURS, &d);
+		die_told(e, EXIT_OURS, &d);
 	}
 	memmove(e->file_name, slash + 1, strlen(slash + 1) + 1);
 }
@@ -209,7 +210,7 @@ void envrun_find_self(struct envrun *e)
 	e->self[n] = '\0';
 }
 
-static int once(struct envrun *e, const char *line)
+static int run_once(struct envrun *e, const char *line)
 {
 	struct envrun_outcome out = {0};
 	autobuf struct buf text = BUF_INIT(ENVRUN_JSON_MAX);
@@ -235,7 +236,7 @@ static void add_lines(struct buf *out, const char *text)
 	}
 }
 
-/* What the last command changed, without another. */
+/* Prints the changes of the last command and runs none. */
 static int last_changes(struct envrun *e)
 {
 	autobuf struct buf out = BUF_INIT(16 * STATE_CHANGES_MAX);
@@ -243,7 +244,7 @@ static int last_changes(struct envrun *e)
 	struct diag d = {0};
 
 	if (envrun_load(e, &d))
-		die(e, EXIT_OURS, &d);
+		die_told(e, EXIT_OURS, &d);
 	if (!e->json) {
 		add_lines(&out, e->state.changes ? e->state.changes : "");
 	} else {
@@ -262,7 +263,7 @@ static int envrun_run(int argc, char **argv)
 	int left = argc - first;
 	struct diag d = {0};
 
-	/* One that was asked for is there, whatever the line is. */
+	/* A shell named by --shell is looked for before the line is read. */
 	if (e.shell)
 		envrun_find_shell(&e);
 	for (size_t i = 0; i < e.keep.count; i++)
@@ -280,7 +281,7 @@ static int envrun_run(int argc, char **argv)
 		diag_fail(&d, -EINVAL, "one command line is needed, in quotes:"
 			" -- '%s %s ...'", argv[first], argv[first + 1]);
 	if (d.text[0])
-		die(&e, EXIT_OURS, &d);
+		die_told(&e, EXIT_OURS, &d);
 	find_state(&e);
 	if (e.serve || e.repl)
 		e.holder = getpid();
@@ -288,7 +289,7 @@ static int envrun_run(int argc, char **argv)
 		return envrun_serve(&e);
 	if (e.repl)
 		return envrun_repl(&e);
-	return left ? once(&e, argv[first]) : last_changes(&e);
+	return left ? run_once(&e, argv[first]) : last_changes(&e);
 }
 
 const struct applet envrun_applet = {.run = envrun_run, .cli = &spec};

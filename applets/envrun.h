@@ -12,7 +12,7 @@
 
 enum {
 	ENVRUN_OUTPUT_MAX = 16 << 20, /* of each stream, in JSON */
-	/* Each byte may become six. */
+	/* JSON may spell one byte with six. */
 	ENVRUN_JSON_MAX = 12 * ENVRUN_OUTPUT_MAX + (64 << 20),
 };
 
@@ -34,7 +34,7 @@ struct envrun {
 	char self[STATE_PATH_MAX];
 };
 
-/* One command's way: what it ended with and what it left. */
+/* The outcome of a command: its end, and the changes that it left. */
 struct envrun_outcome {
 	enum capture_outcome capture;
 	struct buf stdout_text, stderr_text; /* with json */
@@ -83,14 +83,15 @@ void envrun_tell(const struct envrun *e, const struct envrun_outcome *out);
 void envrun_json(const struct envrun *e, const char *line,
 	struct envrun_outcome *out, struct buf *text);
 
-/* What could not even be begun, as a line of JSON, and its part that says so. */
+/* Prints a failure before the start as a line of JSON; adds the members that
+ * tell it. */
 void envrun_refuse(int code, const struct diag *d);
 void envrun_put_error(struct json *j, const struct diag *d);
 
 /* Reads the state anew; another process may have changed it. 0, -errno. */
 int envrun_load(struct envrun *e, struct diag *d);
 
-/* What is there to do when the line's shell ends? */
+/* What the wrapped shell does at the end of the line. */
 enum envrun_end {
 	ENVRUN_END_SAME,  /* nothing: no line can leave less */
 	ENVRUN_END_DUMPS, /* it may become the program that dumps */

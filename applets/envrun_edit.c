@@ -28,7 +28,7 @@ struct edit {
 	struct keys keys;
 };
 
-static void put(const char *s, size_t n)
+static void put_bytes(const char *s, size_t n)
 {
 	while (n) {
 		ssize_t done = write(STDOUT_FILENO, s, n);
@@ -42,7 +42,7 @@ static void put(const char *s, size_t n)
 
 /* Bytes and columns of the character at s[0..n); what is no text is shown as
  * one replacement each. */
-static size_t character(const char *s, size_t n, unsigned *columns)
+static size_t char_length(const char *s, size_t n, unsigned *columns)
 {
 	uint32_t cp = 0;
 	size_t len = utf8_decode(s, n, &cp);
@@ -55,9 +55,9 @@ static size_t character(const char *s, size_t n, unsigned *columns)
 static size_t character_before(const char *s, size_t at, unsigned *columns)
 {
 	for (size_t n = at < 4 ? at : 4; n > 1; n--)
-		if (character(s + at - n, n, columns) == n)
+		if (char_length(s + at - n, n, columns) == n)
 			return at - n;
-	return at - character(s + at - 1, 1, columns);
+	return at - char_length(s + at - 1, 1, columns);
 }
 
 static unsigned columns_of(const char *s, size_t n)
@@ -71,7 +71,7 @@ static unsigned columns_of(const char *s, size_t n)
 			i = end ? (size_t)(end - s) + 1 : n;
 			c = 0;
 		} else {
-			i += character(s + i, n - i, &c);
+			i += char_length(s + i, n - i, &c);
 		}
 	}
 	return sum;
@@ -87,7 +87,7 @@ static void show_char(struct buf *out, const char *s, size_t n)
 		buf_addc(out, '?');
 }
 
-static unsigned width(void)
+static unsigned terminal_width(void)
 {
 	struct winsize ws;
 
@@ -96,11 +96,11 @@ static unsigned width(void)
 }
 
 /* The prompt, and of the line as much around the cursor as one row holds. */
-static void redraw(const struct edit *e, const char *prompt)
+static void redraw_line(const struct edit *e, const char *prompt)
 {
 	autobuf struct buf out = BUF_INIT(1 << 19);
 	const char *s = e->line->data;
-	unsigned all = width(), room, c, used;
+	unsigned all = terminal_width(), room, c, used;
 	size_t from = e->at, n;
 
 	used = columns_of(prompt, strlen(prompt));
@@ -116,7 +116,7 @@ static void redraw(const struct edit *e, const char *prompt)
 			break;
 	}
 	for (size_t i = from; i < e->line->len; i += n) {
-		n = character(s + i, e->line->len - i, &c);
+		n = char_length(s + i, e->line->len - i, &c);
 		if (i >= e->at) {
 			if (c > room)
 				break;
@@ -127,26 +127,26 @@ static void redraw(const struct edit *e, const char *prompt)
 	buf_adds(&out, "\033[K\r");
 	if (used)
 		buf_addf(&out, "\033[%uC", used);
-	put(out.data, out.len);
+	put_bytes(out.data, out.len);
 }
 
-static size_t before(const struct edit *e)
+static size_t place_before(const struct edit *e)
 {
 	unsigned c;
 
 	return e->at ? character_before(e->line->data, e->at, &c) : 0;
 }
 
-static size_t after(const struct edit *e)
+static size_t place_after(const struct edit *e)
 {
 	size_t left = e->line->len - e->at;
 	unsigned c;
 
-	return left ? e->at + character(e->line->data + e->at, left, &c)
+	return left ? e->at + char_length(e->line->data + e->at, left, &c)
 		    : e->at;
 }
 
-static void erase(struct edit *e, size_t from, size_t to)
+static void erase_range(struct edit *e, size_t from, size_t to)
 {
 	struct buf *l = e->line;
 
@@ -156,7 +156,7 @@ static void erase(struct edit *e, size_t from, size_t to)
 	e->over &= l->len > 0;
 }
 
-static void insert(struct edit *e, char c)
+static void insert_char(struct edit *e, char c)
 {
 	struct buf *l = e->line;
 
@@ -179,14 +179,14 @@ static size_t word_start(const struct edit *e)
 	return at;
 }
 
-static void replace(struct edit *e, const char *text, size_t n)
+static void replace_line(struct edit *e, const char *text, size_t n)
 {
 	buf_clear(e->line);
 	buf_add(e->line, text, n);
 	e->at = e->line->len;
 }
 
-static void walk(struct edit *e, bool older)
+static void walk_history(struct edit *e, bool older)
 {
 	if (older ? !e->where : e->where == e->h->count)
 		return;
@@ -196,13 +196,14 @@ static void walk(struct edit *e, bool older)
 	}
 	e->where = older ? e->where - 1 : e->where + 1;
 	if (e->where == e->h->count)
-		replace(e, e->fresh.data, e->fresh.len);
+		replace_line(e, e->fresh.data, e->fresh.len);
 	else
-		replace(e, e->h->line[e->where], strlen(e->h->line[e->where]));
+		replace_line(e, e->h->line[e->where],
+			strlen(e->h->line[e->where]));
 }
 
 /* The newest line older than from that holds what is looked for. */
-static void find(struct edit *e, const char *what, size_t from)
+static void find_line(struct edit *e, const char *what, size_t from)
 {
 	while (*what && from--) {
 		const char *hit = str_find(e->h->line[from], what);
@@ -210,14 +211,14 @@ static void find(struct edit *e, const char *what, size_t from)
 		if (!hit)
 			continue;
 		e->where = from;
-		replace(e, e->h->line[from], strlen(e->h->line[from]));
+		replace_line(e, e->h->line[from], strlen(e->h->line[from]));
 		e->at = (size_t)(hit - e->h->line[from]);
 		return;
 	}
 }
 
 /* Ctrl-R: the key that ended the search. */
-static int search(struct edit *e)
+static int search_history(struct edit *e)
 {
 	char text[QUERY_MAX], shown[QUERY_MAX + 32];
 	struct buf what = BUF_FIXED(text);
@@ -230,30 +231,30 @@ static int search(struct edit *e)
 
 		buf_adds(&prompt, "(search) ");
 		for (size_t i = 0; i < what.len; i += n) {
-			n = character(text + i, what.len - i, &columns);
+			n = char_length(text + i, what.len - i, &columns);
 			show_char(&prompt, text + i, n);
 		}
 		buf_adds(&prompt, ": ");
-		redraw(e, buf_str(&prompt));
+		redraw_line(e, buf_str(&prompt));
 		do
 			c = keys_next(&e->keys);
 		while (c == -EAGAIN);
 		if (c == KEY('r')) {
-			find(e, buf_str(&what), e->where);
+			find_line(e, buf_str(&what), e->where);
 		} else if (c == DEL || c == KEY('h')) {
 			if (what.len)
 				what.len = character_before(
 					text, what.len, &columns);
 		} else if (c >= ' ' && c < 256 && what.len + 2 < QUERY_MAX) {
 			buf_addc(&what, (char)c);
-			find(e, buf_str(&what), e->h->count);
+			find_line(e, buf_str(&what), e->h->count);
 		} else {
 			return c;
 		}
 	}
 }
 
-static void move(struct edit *e, int c)
+static void move_cursor(struct edit *e, int c)
 {
 	switch (c) {
 	case KEY('a'):
@@ -266,69 +267,69 @@ static void move(struct edit *e, int c)
 		break;
 	case KEY('b'):
 	case K_LEFT:
-		e->at = before(e);
+		e->at = place_before(e);
 		break;
 	case KEY('f'):
 	case K_RIGHT:
-		e->at = after(e);
+		e->at = place_after(e);
 		break;
 	case KEY('p'):
 	case K_UP:
 	case KEY('n'):
 	case K_DOWN:
-		walk(e, c == KEY('p') || c == K_UP);
+		walk_history(e, c == KEY('p') || c == K_UP);
 		break;
 	default:
 		break;
 	}
 }
 
-static void change(struct edit *e, int c)
+static void change_line(struct edit *e, int c)
 {
 	switch (c) {
 	case KEY('h'):
 	case DEL:
-		erase(e, before(e), e->at);
+		erase_range(e, place_before(e), e->at);
 		break;
 	case KEY('d'):
 	case K_DELETE:
-		erase(e, e->at, after(e));
+		erase_range(e, e->at, place_after(e));
 		break;
 	case KEY('u'):
-		erase(e, 0, e->at);
+		erase_range(e, 0, e->at);
 		break;
 	case KEY('w'):
-		erase(e, word_start(e), e->at);
+		erase_range(e, word_start(e), e->at);
 		break;
 	case KEY('k'):
-		erase(e, e->at, e->line->len);
+		erase_range(e, e->at, e->line->len);
 		break;
 	case KEY('l'):
-		put("\033[H\033[2J", 7);
+		put_bytes("\033[H\033[2J", 7);
 		break;
 	case KEY('z'):
 		keys_stop(&e->keys);
 		break;
 	default:
 		if (c == '\t' || (c >= ' ' && c < 256))
-			insert(e, (char)c);
+			insert_char(e, (char)c);
 		else
-			move(e, c);
+			move_cursor(e, c);
 	}
 }
 
 /* 0 when a line is there; -ENODATA; -EINTR; -E2BIG. What comes in one go, such
  * as a paste, is drawn when it is there. */
-static int edit(struct edit *e)
+static int edit_loop(struct edit *e)
 {
 	for (;;) {
 		int c;
 
 		if (!keys_ready(&e->keys))
-			redraw(e, e->prompt);
+			redraw_line(e, e->prompt);
 		c = keys_next(&e->keys);
 		if (c == KEY('r'))
-			c = search(e);
+			c = search_history(e);
 		if (c == '\r' || c == '\n')
 			break;
 		if (c == KEY('c'))
@@ -336,11 +337,11 @@ static int edit(struct edit *e)
 		if (c == KEY('d') && !e->line->len)
 			return -ENODATA;
 		if (c >= 0)
-			change(e, c);
+			change_line(e, c);
 		else if (c != -EAGAIN)
 			return c;
 	}
-	redraw(e, e->prompt);
+	redraw_line(e, e->prompt);
 	return e->over ? -E2BIG : e->line->err;
 }
 
@@ -358,9 +359,9 @@ int envrun_edit(const char *prompt, const struct history *h, struct buf *typed,
 		return -ENOTTY;
 	/* memmove() and the like want an address. */
 	buf_reserve(line, 1);
-	err = edit(&e);
+	err = edit_loop(&e);
 	buf_release(&e.fresh);
-	put("\n", 1);
+	put_bytes("\n", 1);
 	keys_close(&e.keys);
 	return err;
 }

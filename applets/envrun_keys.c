@@ -18,12 +18,12 @@ static const int caught[KEYS_CAUGHT] = {
 
 static volatile sig_atomic_t woken;
 
-static void wake(int sig)
+static void note_signal(int sig)
 {
 	woken = sig;
 }
 
-static bool raw(struct keys *k)
+static bool set_raw(struct keys *k)
 {
 	struct termios t;
 
@@ -37,7 +37,7 @@ static bool raw(struct keys *k)
 	return tcsetattr(STDIN_FILENO, TCSADRAIN, &t) == 0;
 }
 
-static void cooked(const struct keys *k)
+static void set_cooked(const struct keys *k)
 {
 	tcsetattr(STDIN_FILENO, TCSADRAIN, &k->cooked);
 }
@@ -46,11 +46,11 @@ static void cooked(const struct keys *k)
  * read would be seen only after the next key. */
 bool keys_open(struct keys *k, struct buf *typed)
 {
-	struct sigaction act = {.sa_handler = wake};
+	struct sigaction act = {.sa_handler = note_signal};
 	sigset_t block;
 
 	k->typed = typed;
-	if (!raw(k))
+	if (!set_raw(k))
 		return false;
 	woken = 0;
 	sigemptyset(&block);
@@ -66,7 +66,7 @@ void keys_close(struct keys *k)
 {
 	int sig = woken;
 
-	cooked(k);
+	set_cooked(k);
 	for (size_t i = 0; i < KEYS_CAUGHT; i++)
 		sigaction(caught[i], &k->was[i], NULL);
 	sigprocmask(SIG_SETMASK, &k->waiting, NULL);
@@ -82,7 +82,7 @@ bool keys_ready(const struct keys *k)
 		(ioctl(STDIN_FILENO, FIONREAD, &n) == 0 && n > 0);
 }
 
-static int byte(struct keys *k)
+static int next_byte(struct keys *k)
 {
 	struct pollfd in = {.fd = STDIN_FILENO, .events = POLLIN};
 	unsigned char c;
@@ -102,17 +102,17 @@ static int byte(struct keys *k)
 }
 
 /* The rest of a sequence comes whatever happens to the window meanwhile. */
-static int more(struct keys *k)
+static int more_byte(struct keys *k)
 {
 	int c;
 
 	do
-		c = byte(k);
+		c = next_byte(k);
 	while (c == -EAGAIN);
 	return c;
 }
 
-static int escape(struct keys *k)
+static int read_escape(struct keys *k)
 {
 	static const struct {
 		char end;
@@ -128,11 +128,11 @@ static int escape(struct keys *k)
 	int c;
 
 	do
-		c = more(k);
+		c = more_byte(k);
 	while (c == ESC);
 	if (c != '[' && c != 'O')
 		return c < ' ' ? c : K_NONE;
-	while ((c = more(k)) >= ' ' && c < '@')
+	while ((c = more_byte(k)) >= ' ' && c < '@')
 		if (c >= '0' && c <= '9' && number < 1000)
 			number = 10 * number + (unsigned)(c - '0');
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
@@ -144,14 +144,14 @@ static int escape(struct keys *k)
 
 int keys_next(struct keys *k)
 {
-	int c = byte(k);
+	int c = next_byte(k);
 
-	return c == ESC ? escape(k) : c;
+	return c == ESC ? read_escape(k) : c;
 }
 
 void keys_stop(struct keys *k)
 {
-	cooked(k);
+	set_cooked(k);
 	kill(0, SIGTSTP);
-	raw(k);
+	set_raw(k);
 }

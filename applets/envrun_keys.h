@@ -15,7 +15,7 @@
 enum {
 	ESC = 27,
 	DEL = 127,
-	/* What an escape sequence means, beyond all bytes. */
+	/* Keys of escape sequences, with numbers above all bytes. */
 	K_UP = 256,
 	K_DOWN,
 	K_LEFT,
@@ -43,7 +43,7 @@ void keys_close(struct keys *k);
 /* A byte or one of K_*; -ENODATA at the end; -EAGAIN when the window changed;
  * -EINTR when a signal ended it. */
 int keys_next(struct keys *k);
-/* Is one there that nobody has to wait for? */
+/* Is a key there already? */
 bool keys_ready(const struct keys *k);
 /* As the kernel would: stopped with the group, and again from the start. */
 void keys_stop(struct keys *k);

@@ -26,7 +26,8 @@ struct cleaning {
 	struct buf *stripped;
 };
 
-/* What it was given already is no export of the line's own. */
+/* Did the line itself export the variable? A variable with the value that it
+ * was given is no export. */
 static bool is_own(const struct cleaning *c, const char *pair, const char *name)
 {
 	const char *value;
@@ -51,8 +52,8 @@ static bool reaches_next(void *ctx, const char *pair)
 	if (!state_carries(pair) || set_by_guard(c->rules, pair, name))
 		return false;
 	fate = policy_env(c->rules, name);
-	/* Who only observes takes nothing away; within a guarded command nobody
-	 * was asked what it does. */
+	/* OBSERVE takes nothing away; within a guarded command the policy of
+	 * the guard around holds. */
 	if (fate == POLICY_ENV_DENY && !c->rules->confine && !probe_inside())
 		fate = POLICY_ENV_DROP;
 	if (fate == POLICY_ENV_KEEP || fate == POLICY_ENV_ANY ||
@@ -122,7 +123,7 @@ static void take_names(
 		dirs_name(s, env_get(c->env.vec, "PWD"));
 }
 
-static void record(const struct guard_caller *who,
+static void record_names(const struct guard_caller *who,
 	const struct envrun_outcome *out, const char *event, const char *key,
 	const char *text)
 {
@@ -142,7 +143,8 @@ void envrun_lost(const struct guard_request *q, struct envrun_outcome *out)
 
 	buf_addf(&out->notes, "%sthe state stays as it was: %s",
 		out->notes.len ? "; " : "", why[out->capture]);
-	record(&q->caller, out, "env.lost", "why", capture_name(out->capture));
+	record_names(&q->caller, out, "env.lost", "why",
+		capture_name(out->capture));
 }
 
 void envrun_take_over(struct envrun *e, const struct guard_request *q,
@@ -177,5 +179,6 @@ void envrun_take_over(struct envrun *e, const struct guard_request *q,
 		s->first_env = before;
 	s->has_env = true;
 	if (out->stripped.len)
-		record(&q->caller, out, "env.stripped", "names", buf_str(&out->stripped));
+		record_names(&q->caller, out, "env.stripped", "names",
+			buf_str(&out->stripped));
 }

@@ -31,7 +31,7 @@ int envrun_load(struct envrun *e, struct diag *d)
 
 /* Another command may have ended in the session meanwhile. Who cannot have the
  * lock goes without: a line that ran is not to be forgotten. */
-static int save(struct envrun *e, struct diag *d)
+static int save_state(struct envrun *e, struct diag *d)
 {
 	autofd int lock = session_lock(e->dir, NULL);
 	struct state *s = &e->state;
@@ -96,7 +96,7 @@ static const char *start_here(char **slot, struct diag *d)
 }
 
 /* 0, or -errno with out's diag filled. */
-static int prepare(struct envrun *e, struct envrun_outcome *out)
+static int prepare_line(struct envrun *e, struct envrun_outcome *out)
 {
 	struct state *s = &e->state;
 	int err;
@@ -153,8 +153,8 @@ static int also_env(const struct envrun *e, char *const *env,
 	return err;
 }
 
-/* What the policy is to judge: where it really goes, by whatever name. A target
- * that cannot be told is for move_inside() to complain of. */
+/* The policy judges the real target of the move, whatever its name is. Of a
+ * target that cannot be found, move_inside() tells the failure. */
 static void judge_move(struct guard_request *q, const struct move *move,
 	char *args[static 3])
 {
@@ -206,7 +206,7 @@ int envrun_line(
 	autofree char *cwd = NULL; /* the state's is to be another */
 	struct diag d = {0};
 
-	if (prepare(e, out))
+	if (prepare_line(e, out))
 		return out->guard.code;
 	cli_guard_facts(&q.caller);
 	cwd = strdup(s->cwd);
@@ -233,7 +233,8 @@ int envrun_line(
 	s->used = out->guard.started_ns;
 	if (!s->created)
 		s->created = s->used;
-	if (state_changed(s, out->changes.data, out->changes.len) || save(e, &d))
+	if (state_changed(s, out->changes.data, out->changes.len) ||
+		save_state(e, &d))
 		buf_addf(&out->notes, "%sthe state was not saved: %s",
 			out->notes.len ? "; " : "", d.text);
 	return out->guard.code;

@@ -35,28 +35,24 @@ void envrun_json(const struct envrun *e, const char *line,
 	const struct state *s = &e->state;
 	struct json j = JSON_INIT(text);
 
-	json_open(&j, '{');
-	json_put_str(&j, "command", line);
-	json_put_i64(&j, "exit_code", r->code);
+	json_putf(&j, "{ command %s exit_code %jd", line, (intmax_t)r->code);
 	if (guard_exit_signal(r))
 		json_put_i64(&j, "signal", guard_exit_signal(r));
-	json_put_str(&j, "capture", capture_name(out->capture));
-	json_put_str(&j, "cwd", s->pwd ? s->pwd : s->cwd);
-	json_put_str(&j, "session", e->id);
-	json_put_str(&j, "decision", r->verdict.rule[0]
-			? policy_decision_name(r->verdict.decision) : NULL);
-	json_put_str(&j, "rule", r->rule);
-	json_put_u64(&j, "duration_ms", r->run.duration_ns / 1000000);
-	json_put_bool(&j, "timed_out", r->run.timed_out);
+	json_putf(&j,
+		"capture %s cwd %s session %s decision %s rule %s "
+		"duration_ms %ju timed_out %d",
+		capture_name(out->capture), s->pwd ? s->pwd : s->cwd, e->id,
+		r->verdict.rule[0] ? policy_decision_name(r->verdict.decision)
+				   : NULL,
+		r->rule, r->run.duration_ns / 1000000, r->run.timed_out);
 	json_strn(json_key(&j, "stdout"), out->stdout_text.data,
 		out->stdout_text.len);
 	json_strn(json_key(&j, "stderr"), out->stderr_text.data,
 		out->stderr_text.len);
-	json_put_bool(&j, "truncated",
+	json_putf(&j, "truncated %d stripped %s changes %s",
 		out->stdout_text.len == ENVRUN_OUTPUT_MAX ||
-			out->stderr_text.len == ENVRUN_OUTPUT_MAX);
-	json_put_str(&j, "stripped", buf_str(&out->stripped));
-	json_put_str(&j, "changes", buf_str(&out->changes));
+			out->stderr_text.len == ENVRUN_OUTPUT_MAX,
+		buf_str(&out->stripped), buf_str(&out->changes));
 	guard_undo_json(&j, &who, r);
 	if (!r->ran || r->code == EXIT_OURS)
 		envrun_put_error(&j, &r->diag);

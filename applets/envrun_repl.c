@@ -71,7 +71,7 @@ static int next_line(struct lines *in, struct buf *line)
 	}
 }
 
-static void answer(struct envrun *e, const char *line)
+static void answer_line(struct envrun *e, const char *line)
 {
 	struct envrun_outcome out = {0};
 	autobuf struct buf text = BUF_INIT(ENVRUN_JSON_MAX);
@@ -108,7 +108,7 @@ int envrun_serve(struct envrun *e)
 		if (d.text[0])
 			envrun_refuse(EXIT_OURS, &d);
 		else if (line.len)
-			answer(e, buf_str(&line));
+			answer_line(e, buf_str(&line));
 		if (err && err != -ENOBUFS)
 			break;
 		buf_clear(&line);
@@ -117,14 +117,14 @@ int envrun_serve(struct envrun *e)
 	return err == -ENODATA ? EXIT_OK : EXIT_OURS;
 }
 
-static void prompt(struct envrun *e, struct buf *out)
+static void put_prompt(struct envrun *e, struct buf *out)
 {
 	const struct state *s = &e->state;
 	bool colour = cli_colour(STDOUT_FILENO);
 	static char cwd[STATE_PATH_MAX];
 	const char *here;
 
-	/* What is wrong with it the next command tells. */
+	/* The next command tells what is wrong with the state. */
 	(void)envrun_load(e, NULL);
 	here = s->pwd ? s->pwd : s->cwd;
 	if (!here)
@@ -137,7 +137,7 @@ static void prompt(struct envrun *e, struct buf *out)
 	buf_addf(out, "%s> ", cli_sgr(colour, "0"));
 }
 
-static void remember(struct history *h, const char *line)
+static void remember_line(struct history *h, const char *line)
 {
 	if (h->count == HISTORY_MAX) {
 		free(h->line[0]);
@@ -162,7 +162,7 @@ static void show_history(const struct history *h)
 	cli_print(&out);
 }
 
-static void interrupted(int sig)
+static void note_interrupt(int sig)
 {
 	(void)sig;
 }
@@ -175,8 +175,8 @@ static bool is_word(const char *line, const char *word)
 	return rest && !rest[strspn(rest, " \t")];
 }
 
-/* One line of a person. False: the loop is to end. */
-static bool obey(struct envrun *e, struct history *h, const char *line)
+/* Handles one line of a person. False ends the loop. */
+static bool obey_line(struct envrun *e, struct history *h, const char *line)
 {
 	struct envrun_outcome out = {0};
 
@@ -185,7 +185,7 @@ static bool obey(struct envrun *e, struct history *h, const char *line)
 		return true;
 	if (is_word(line, "exit"))
 		return false;
-	remember(h, line);
+	remember_line(h, line);
 	if (is_word(line, "history")) {
 		show_history(h);
 		return true;
@@ -199,14 +199,14 @@ static bool obey(struct envrun *e, struct history *h, const char *line)
 }
 
 /* A line, as next_line() gives it; edited where the terminal can do that. */
-static int ask(struct envrun *e, const struct history *h, struct lines *in,
+static int ask_line(struct envrun *e, const struct history *h, struct lines *in,
 	struct buf *line)
 {
 	autobuf struct buf text = BUF_INIT(8192);
 	const char *term = env_get(environ, "TERM");
 	int err = -ENOTTY;
 
-	prompt(e, &text);
+	put_prompt(e, &text);
 	if (term && !str_eq(term, "dumb") && isatty(STDIN_FILENO) &&
 		isatty(STDOUT_FILENO))
 		err = envrun_edit(buf_str(&text), h, &in->pending, line);
@@ -229,7 +229,7 @@ int envrun_repl(struct envrun *e)
 	bool going = true;
 
 	/* Ctrl-C drops the line, or ends the command, not the loop. */
-	struct sigaction act = {.sa_handler = interrupted};
+	struct sigaction act = {.sa_handler = note_interrupt};
 
 	in = (struct lines){
 		.pending = BUF_INIT(CONFIG_LIMIT_LINE + READ_MAX), .end = '\n'};
@@ -239,13 +239,13 @@ int envrun_repl(struct envrun *e)
 		int err;
 
 		buf_clear(&line);
-		err = ask(e, &h, &in, &line);
+		err = ask_line(e, &h, &in, &line);
 		if (err == -ENODATA)
 			break;
 		if (err && err != -EINTR)
 			cli_warn("the line was not read: %s", strerror(-err));
 		else if (!err)
-			going = obey(e, &h, buf_str(&line));
+			going = obey_line(e, &h, buf_str(&line));
 	}
 	buf_release(&in.pending);
 	return (int)e->state.code;

@@ -13,7 +13,7 @@
 #include "sys/sig.h"
 #include "base/str.h"
 
-/* exec's argv is not const, and nobody writes to it. */
+/* The argv of exec is not const, though nobody writes to it. */
 static void add_arg(char **argv, const char *arg)
 {
 	size_t n = 0;
@@ -23,13 +23,13 @@ static void add_arg(char **argv, const char *arg)
 	argv[n] = (char *)(uintptr_t)arg;
 }
 
-/* What the shell is to think it is called: NAME.real behind a shim is still
- * NAME, and busybox acts by it. */
+/* The name by which the shell is called: NAME.real behind a shim is called
+ * NAME, and busybox acts by its name. */
 static const char *shell_name(const struct envrun *e)
 {
 	const char *name = path_base(e->shell_path);
 
-	/* None was needed yet. */
+	/* No shell was looked for yet. */
 	if (!name[0])
 		return "sh";
 	if (str_after(name, "bash"))
@@ -110,7 +110,7 @@ static enum envrun_end end_of(const struct envrun *e,
 	return end;
 }
 
-static void became(void *ctx, const struct watch_event *ev)
+static void note_became(void *ctx, const struct watch_event *ev)
 {
 	capture_exec(ctx, ev);
 }
@@ -141,7 +141,7 @@ static void run_asked(struct envrun *e, struct guard_request *q,
 		envrun_find_self(e);
 	carry->helper = e->self;
 	carry->helper_argv = capture_argv;
-	carry->becomes = e->trace_exec ? became : NULL;
+	carry->becomes = e->trace_exec ? note_became : NULL;
 	carry->becomes_ctx = &x;
 	capture_wrap(&wrap, e->self, &before, becomes);
 	shell_argv(e, buf_str(&wrap), line, argv);

@@ -80,13 +80,12 @@ static const struct cli_spec spec = {
 	.example = "wardbox exec my-session -- make test\n"
 		   "wardbox exec --pty my-session -- bash -l\n"
 		   "wardbox exec --json --timeout 30s -- git status",
-	.opts = options,
-	.opt_count = ARRAY_SIZE(options),
+	CLI_OPTS(options),
 	.flags = CLI_COMMAND | CLI_FAIL_OURS,
 };
 
-/* What is behind the options: "-- COMMAND", or "SESSION -- COMMAND". Only the
- * first "--" is ours. */
+/* Reads the words behind the options: "-- COMMAND", or "SESSION -- COMMAND".
+ * Only the first "--" belongs to exec. */
 static int read_operands(struct exec_request *q, bool marked, char **operand,
 	struct diag *d)
 {
@@ -134,7 +133,7 @@ static int take_report(unsigned fd, struct diag *d)
 		: 0;
 }
 
-static int ask(const struct exec_opts *o, struct exec_request *q,
+static int ask_session(const struct exec_opts *o, struct exec_request *q,
 	struct exec_reply *reply, struct diag *d)
 {
 	const struct exec_transport *way = &exec_local;
@@ -201,7 +200,7 @@ static int exec_run(int argc, char **argv)
 		cli_die_diag(EXIT_OURS, &d);
 	if (read_operands(&q, str_eq(argv[first - 1], "--"), argv + first,
 		    &d) ||
-		ask(&o, &q, &reply, &d)) {
+		ask_session(&o, &q, &reply, &d)) {
 		reply.result.code = EXIT_OURS;
 		reply.result.diag = d;
 		if (!o.json && !o.report)

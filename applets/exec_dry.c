@@ -65,8 +65,8 @@ void exec_throw_away(struct exec_reply *reply, bool told)
 
 	if (!r->undo || !take_back(r, told, &d))
 		return;
-	diag_hint(&d, "'wardbox undo --force %llu' does what can be done",
-		(unsigned long long)r->undo);
+	diag_hint(&d, "'wardbox undo --force %ju' does what can be done",
+		r->undo);
 	cli_diag(&d);
 	r->code = EXIT_OURS;
 }

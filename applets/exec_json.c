@@ -9,19 +9,9 @@
 
 extern char **environ;
 
-static uint64_t microseconds(const struct timeval *t)
+static uint64_t time_us(const struct timeval *t)
 {
 	return (uint64_t)t->tv_sec * 1000000u + (uint64_t)t->tv_usec;
-}
-
-static void add_usage(struct json *j, const struct rusage *u)
-{
-	json_put_open(j, "resource_usage", '{');
-	json_put_u64(j, "cpu_ms",
-		(microseconds(&u->ru_utime) + microseconds(&u->ru_stime)) / 1000);
-	json_put_u64(j, "memory_peak_bytes",
-		(uint64_t)u->ru_maxrss * 1024);
-	json_close(j);
 }
 
 /* How it went, but for its output. */
@@ -29,34 +19,33 @@ static void add_outcome(struct json *j, const struct exec_reply *r)
 {
 	const struct guard_outcome *g = &r->result;
 	const struct guard_caller who = {.env = environ};
+	const struct rusage *u = &g->run.usage;
 	bool decided = g->verdict.rule[0];
 
-	json_put_u64(j, "duration_ms", g->run.duration_ns / 1000000);
-	add_usage(j, &g->run.usage);
-	json_put_str(j, "policy_rule_matched", g->rule);
+	json_putf(j,
+		"duration_ms %ju "
+		"resource_usage { cpu_ms %ju memory_peak_bytes %ju } "
+		"policy_rule_matched %s",
+		g->run.duration_ns / 1000000,
+		(time_us(&u->ru_utime) + time_us(&u->ru_stime)) / 1000,
+		(uintmax_t)u->ru_maxrss * 1024, g->rule);
 	audit_json_time(j, "timestamp", g->started_ns);
-
-	json_put_str(j, "session_id", g->session);
-	json_put_bool(j, "ran", g->ran);
-	json_put_str(j, "decision",
-		decided ? policy_decision_name(g->verdict.decision) : NULL);
-	json_put_str(j, "profile",
-		decided ? policy_profile_name(g->profile) : NULL);
-	json_put_u64(j, "signal", (uint64_t)r->signal);
-	json_put_bool(j, "timed_out", g->run.timed_out);
-	json_put_u64(j, "stdout_bytes", g->run.bytes[RUN_STDOUT]);
-	json_put_u64(j, "stderr_bytes", g->run.bytes[RUN_STDERR]);
+	json_putf(j,
+		"session_id %s ran %d decision %s profile %s signal %ju "
+		"timed_out %d stdout_bytes %ju stderr_bytes %ju",
+		g->session, g->ran,
+		decided ? policy_decision_name(g->verdict.decision) : NULL,
+		decided ? policy_profile_name(g->profile) : NULL,
+		(uintmax_t)r->signal, g->run.timed_out,
+		g->run.bytes[RUN_STDOUT], g->run.bytes[RUN_STDERR]);
 	guard_undo_json(j, &who, g);
 }
 
 static void add_error(struct json *j, const struct guard_outcome *g)
 {
-	if (g->ran)
-		return;
-	json_put_open(j, "error", '{');
-	json_put_str(j, "message", g->diag.text);
-	json_put_str(j, "hint", g->diag.hint);
-	json_close(j);
+	if (!g->ran)
+		json_putf(j, "error { message %s hint %s }", g->diag.text,
+			g->diag.hint);
 }
 
 void exec_print_json(
@@ -66,24 +55,19 @@ void exec_print_json(
 	autobuf struct buf out = BUF_INIT(EXEC_OUTPUT_MAX * (size_t)12 + (1 << 24));
 	struct json j = JSON_INIT(&out);
 
-	json_open(&j, '{');
-	json_put_str(&j, "correlation_id",
-		reply->uuid[0] ? reply->uuid : NULL);
-	json_put_str(&j, "command", q->command[0]);
-	json_put_open(&j, "args", '[');
+	json_putf(&j, "{ correlation_id %s command %s args [",
+		reply->uuid[0] ? reply->uuid : NULL, q->command[0]);
 	for (char **arg = q->command; *arg && *++arg;)
 		json_str(&j, *arg);
-	json_close(&j);
-	json_put_str(&j, "working_dir", reply->cwd);
-	json_put_i64(&j, "exit_code", g->code);
+	json_putf(&j, "] working_dir %s exit_code %jd", reply->cwd,
+		(intmax_t)g->code);
 	json_strn(json_key(&j, "stdout"), reply->out.data, reply->out.len);
 	json_strn(json_key(&j, "stderr"), reply->err.data, reply->err.len);
 	add_outcome(&j, reply);
 	if (q->dry)
 		json_put_bool(&j, "dry_run", true);
-	json_put_bool(&j, "stdout_truncated",
-		g->run.bytes[RUN_STDOUT] > reply->out.len);
-	json_put_bool(&j, "stderr_truncated",
+	json_putf(&j, "stdout_truncated %d stderr_truncated %d",
+		g->run.bytes[RUN_STDOUT] > reply->out.len,
 		g->run.bytes[RUN_STDERR] > reply->err.len);
 	add_error(&j, g);
 	cli_print_json(&j);
@@ -94,10 +78,9 @@ void exec_report(const struct exec_reply *reply, int fd)
 	autobuf struct buf out = BUF_INIT(65536);
 	struct json j = JSON_INIT(&out);
 
-	json_open(&j, '{');
-	json_put_str(&j, "correlation_id",
-		reply->uuid[0] ? reply->uuid : NULL);
-	json_put_i64(&j, "exit_code", reply->result.code);
+	json_putf(&j, "{ correlation_id %s exit_code %jd",
+		reply->uuid[0] ? reply->uuid : NULL,
+		(intmax_t)reply->result.code);
 	add_outcome(&j, reply);
 	add_error(&j, &reply->result);
 	json_end(&j);

@@ -19,7 +19,7 @@
 #include "base/str.h"
 
 /* Bytes of one stream; beyond the policy's limit they are only counted. */
-static void keep(void *ctx, int fd, const void *bytes, size_t n)
+static void keep_output(void *ctx, int fd, const void *bytes, size_t n)
 {
 	struct exec_reply *r = ctx;
 	struct buf *to = fd == STDERR_FILENO ? &r->err : &r->out;
@@ -54,8 +54,9 @@ static int find_state(const struct exec_request *q,
 	return err == -ENOENT ? 0 : err;
 }
 
-/* What the next command and a list of sessions see of this one. Read anew, as
- * others may have run meanwhile; never held while a command runs. */
+/* Saves what the next command and a list of sessions see of this command. The
+ * state is read anew, because others may have run meanwhile; the lock is never
+ * held while a command runs. */
 static void save_state(
 	const struct exec_reply *reply, const struct session_where *w)
 {
@@ -114,7 +115,8 @@ static int choose_cwd(const struct exec_request *q, struct state *s,
 		   : 0;
 }
 
-/* A program that is not there is an answer, not a failure of ours. */
+/* Finds the program. A missing program is an answer to the caller and no
+ * failure of exec. */
 static int find_program(const struct exec_request *q, const struct state *s,
 	const struct guard_caller *who, struct exec_reply *reply)
 {
@@ -140,8 +142,8 @@ static void run_absent(const struct guard_request *g, struct guard_outcome *r,
 		diag_errno(&r->diag, err, "%s", name);
 }
 
-/* This program does what the words say: by what they name it is judged, and in
- * their box it is put. */
+/* wardbox itself does what the words say: the policy judges the words, and the
+ * box is made for them. */
 static void do_request(struct guard_request *g, struct guard_carry *carry)
 {
 	static char self[PATH_MAX];
@@ -154,8 +156,8 @@ static void do_request(struct guard_request *g, struct guard_carry *carry)
 	g->command.doer_argv = argv;
 }
 
-/* What is asked, in the guard's words. */
-static void fill(struct guard_request *g, struct guard_carry *carry,
+/* Fills the request of the guard from the request of exec. */
+static void fill_request(struct guard_request *g, struct guard_carry *carry,
 	const struct exec_request *q, struct exec_reply *reply,
 	const struct state *s)
 {
@@ -173,14 +175,14 @@ static void fill(struct guard_request *g, struct guard_carry *carry,
 		q->command[0] = strdup(q->argv0);
 	if (!q->capture)
 		return;
-	g->io.output = keep;
+	g->io.output = keep_output;
 	g->io.output_ctx = reply;
 	g->io.swallow = true;
 }
 
 /* guard_run empties the outcome; the session's name lives on in its place. why is
  * -errno of a program that was not found. */
-static void guarded(struct exec_reply *reply, struct guard_request *g,
+static void run_guarded(struct exec_reply *reply, struct guard_request *g,
 	const struct session_where *w, int why)
 {
 	char session[SESSION_ID_MAX + 1];
@@ -196,7 +198,8 @@ static void guarded(struct exec_reply *reply, struct guard_request *g,
 	save_state(reply, w);
 }
 
-/* One of the system's shells, as the shim knows them, behind the shim. */
+/* Is the program a shell of the system? Then path becomes the real shell behind
+ * the shim. */
 static bool find_shell(struct exec_reply *reply)
 {
 	const char *name = str_after(reply->path, "/usr/bin/");
@@ -216,7 +219,7 @@ static void find_and_run(const struct exec_request *q, struct exec_reply *reply,
 	struct guard_carry carry = {0};
 	int why = find_program(q, s, &g->caller, reply);
 
-	fill(g, &carry, q, reply, s);
+	fill_request(g, &carry, q, reply, s);
 	/* A request is done whether or not there is such a program. */
 	if (why && q->request)
 		why = str_copy(reply->path, sizeof reply->path, q->command[0]);
@@ -224,11 +227,11 @@ static void find_and_run(const struct exec_request *q, struct exec_reply *reply,
 		cli_shell_call(g, &script);
 		g->command.named = true;
 	}
-	guarded(reply, g, w, why);
+	run_guarded(reply, g, w, why);
 	g->carry = NULL;
 }
 
-static int call(const struct exec_request *q, struct exec_reply *reply,
+static int call_local(const struct exec_request *q, struct exec_reply *reply,
 	struct diag *d)
 {
 	autostate struct state s = STATE_INIT;
@@ -271,4 +274,4 @@ static int call(const struct exec_request *q, struct exec_reply *reply,
 	return err;
 }
 
-const struct exec_transport exec_local = {.name = "local", .call = call};
+const struct exec_transport exec_local = {.name = "local", .call = call_local};

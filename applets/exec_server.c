@@ -60,7 +60,7 @@ static void say_start(const struct exec_request *q, struct exec_reply *reply,
 	json_close(&j);
 }
 
-static void keep(void *ctx, int fd, const void *bytes, size_t n)
+static void keep_output(void *ctx, int fd, const void *bytes, size_t n)
 {
 	struct exec_reply *r = ctx;
 	struct buf *to = fd == STDERR_FILENO ? &r->err : &r->out;
@@ -111,7 +111,7 @@ static int find_session(const struct exec_request *q, struct exec_reply *reply,
 	return session_resolve(&w, true, name, d);
 }
 
-static int call(const struct exec_request *q, struct exec_reply *reply,
+static int call_server(const struct exec_request *q, struct exec_reply *reply,
 	struct diag *d)
 {
 	autoclient struct serve_client client = SERVE_CLIENT_INIT;
@@ -123,7 +123,7 @@ static int call(const struct exec_request *q, struct exec_reply *reply,
 		.input = !q->detach,
 		.raw = q->pty && !q->detach && isatty(STDIN_FILENO),
 		.detach = q->detach,
-		.output = q->capture ? keep : NULL,
+		.output = q->capture ? keep_output : NULL,
 		.output_ctx = reply,
 	};
 	int err = find_session(q, reply, &name, d);
@@ -145,4 +145,5 @@ static int call(const struct exec_request *q, struct exec_reply *reply,
 	return err;
 }
 
-const struct exec_transport exec_server = {.name = "server", .call = call};
+const struct exec_transport exec_server = {.name = "server",
+	.call = call_server};

@@ -187,7 +187,7 @@ static int tell_rest(const struct shim_root *r)
 }
 
 /* The plan, and the code that a run would end with. */
-static int foretell(const struct shim_root *r, const struct shim_plan *plan,
+static int foretell_run(const struct shim_root *r, const struct shim_plan *plan,
 	const struct install_opts *o)
 {
 	struct diag d = {0};
@@ -222,7 +222,7 @@ static int put_on(struct shim_root *r, const struct install_opts *o)
 	plan = (struct shim_plan){.binary = binary};
 	choose_policy(r, o, &plan);
 	if (o->dry_run)
-		return foretell(r, &plan, o);
+		return foretell_run(r, &plan, o);
 	if (shim_install(r, &plan, &d))
 		cli_die_diag(EXIT_FOUND, &d);
 	code = tell_rest(r);
@@ -237,7 +237,7 @@ static int take_off(struct shim_root *r, const struct install_opts *o)
 
 	refuse_host(r, o);
 	if (o->dry_run)
-		return foretell(r, NULL, o);
+		return foretell_run(r, NULL, o);
 	if (shim_uninstall(r, &d))
 		cli_die_diag(EXIT_FOUND, &d);
 	code = tell_rest(r);
@@ -277,11 +277,10 @@ static const struct cli_spec spec = {
 	.example = "wardbox install --root ./rootfs --policy agent\n"
 		   "wardbox install --status\n"
 		   "wardbox install --uninstall --root ./rootfs",
-	.opts = options,
-	.opt_count = ARRAY_SIZE(options),
+	CLI_OPTS(options),
 };
 
-static int run(int argc, char **argv)
+static int install_run(int argc, char **argv)
 {
 	static struct shim_root r;
 	struct install_opts o = {0};
@@ -312,4 +311,4 @@ static int run(int argc, char **argv)
 	return code;
 }
 
-const struct applet install_applet = {.run = run, .cli = &spec};
+const struct applet install_applet = {.run = install_run, .cli = &spec};

@@ -16,12 +16,12 @@ struct install_opts {
  * the root ends with 125 where not. -EINVAL and the like, with d. */
 int install_check_policy(const struct install_opts *o, struct diag *d);
 
-/* What a run would do, binary being whether it puts that in its place; plan
- * NULL: what taking it off would do. */
+/* Prints what a run would do. binary: whether it copies the binary; plan NULL:
+ * what --uninstall would do. */
 void install_print_plan(const struct shim_root *r, const struct shim_plan *plan,
 	bool binary, const struct install_opts *o);
 
-/* What a run has left. */
+/* Prints the shells after a run. */
 void install_print(const struct shim_root *r, const struct install_opts *o);
 
 /* The same as facts; the exit code says whether it is installed and sound. */

@@ -19,7 +19,7 @@ static bool is_there(const struct shim_root *r, const char *path)
 	return fd >= 0;
 }
 
-static bool installed(const struct shim_root *r)
+static bool is_installed(const struct shim_root *r)
 {
 	for (size_t i = 0; i < r->entry_count; i++)
 		if (r->entry[i].state == SHIM_GUARDED)
@@ -48,14 +48,14 @@ int install_check_policy(const struct install_opts *o, struct diag *d)
 	return err ? err : p && p->state == POLICY_GOOD ? 0 : -EINVAL;
 }
 
-static bool sound(const struct shim_root *r, const struct install_opts *o)
+static bool is_sound(const struct shim_root *r, const struct install_opts *o)
 {
 	return shim_root_sound(r) &&
-		(!installed(r) || (is_there(r, r->record.binary) &&
+		(!is_installed(r) || (is_there(r, r->record.binary) &&
 					  !install_check_policy(o, NULL)));
 }
 
-/* What install, and uninstall, would do. */
+/* The step of install, and of uninstall, for a shell in that state. */
 static const char *step_for(enum shim_state state, bool off)
 {
 	static const char *const steps[][2] = {
@@ -92,7 +92,7 @@ static void json_file(struct json *j, const char *key, const char *path,
 		made);
 }
 
-/* What a run would do: NULL for a run that was. */
+/* The step of a planned run; NULL after a run. */
 typedef const char *step_of(enum shim_state state);
 
 static void json_entry(struct json *j, const struct shim_root *r,
@@ -117,9 +117,9 @@ static void print_json(const struct shim_root *r, const struct install_opts *o,
 	autobuf struct buf out = BUF_INIT(65536);
 	struct json j = JSON_INIT(&out);
 
-	json_putf(&j,
-		"{ root %s host %d installed %d sound %d interrupted %d",
-		o->root, r->host, installed(r), sound(r, o), r->record.busy);
+	json_putf(&j, "{ root %s host %d installed %d sound %d interrupted %d",
+		o->root, r->host, is_installed(r), is_sound(r, o),
+		r->record.busy);
 	json_file(&j, "binary", r->record.binary,
 		is_there(r, r->record.binary), r->record.binary_made);
 	json_file(&j, "policy", r->record.policy,
@@ -174,13 +174,13 @@ int install_print_status(
 	autobuf struct buf out = BUF_INIT(65536);
 	struct diag d = {0};
 
-	if (installed(r) && install_check_policy(o, &d))
+	if (is_installed(r) && install_check_policy(o, &d))
 		cli_diag(&d);
 	if (o->json) {
 		print_json(r, o, NULL);
 	} else {
 		install_print(r, o);
-		if (installed(r)) {
+		if (is_installed(r)) {
 			add_file(&out, "binary", r->record.binary,
 				is_there(r, r->record.binary));
 			add_file(&out, "policy", r->record.policy,
@@ -189,11 +189,11 @@ int install_print_status(
 		if (r->record.busy)
 			buf_adds(&out, "interrupted: run install, or install"
 				       " --uninstall, again\n");
-		if (!installed(r))
+		if (!is_installed(r))
 			buf_adds(&out, "wardbox is not installed here\n");
 		cli_print(&out);
 	}
-	return installed(r) && sound(r, o) ? EXIT_OK : EXIT_FOUND;
+	return is_installed(r) && is_sound(r, o) ? EXIT_OK : EXIT_FOUND;
 }
 
 static void add_makings(struct buf *out, const struct shim_root *r,

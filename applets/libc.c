@@ -12,13 +12,13 @@
 /* Beside a debugger's or a sanitizer's library there is theirs. */
 #ifndef __GLIBC__
 
-/* There is no other thread whose locks the child would have to take over. */
+/* No other thread exists whose locks the child would have to take over. */
 pid_t fork(void)
 {
 	return _Fork();
 }
 
-static void swap(char *a, char *b, size_t n)
+static void swap_rows(char *a, char *b, size_t n)
 {
 	while (n--) {
 		char c = a[n];
@@ -44,7 +44,7 @@ void qsort_r(void *rows, size_t count, size_t size,
 			if (end <= size)
 				return;
 			end -= size;
-			swap(row, row + end, size);
+			swap_rows(row, row + end, size);
 		}
 		for (at = top; (next = 2 * at + size) < end; at = next) {
 			if (next + size < end &&
@@ -52,13 +52,13 @@ void qsort_r(void *rows, size_t count, size_t size,
 				next += size;
 			if (order(row + at, row + next, ctx) >= 0)
 				break;
-			swap(row + at, row + next, size);
+			swap_rows(row + at, row + next, size);
 		}
 	}
 }
 
 /* An order that asks for no context, called by one that brings it along. */
-static int by(const void *x, const void *y, void *order)
+static int order_by(const void *x, const void *y, void *order)
 {
 	return (*(int (**)(const void *, const void *))order)(x, y);
 }
@@ -66,7 +66,7 @@ static int by(const void *x, const void *y, void *order)
 void qsort(void *rows, size_t count, size_t size,
 	int (*order)(const void *, const void *))
 {
-	qsort_r(rows, count, size, by, &order);
+	qsort_r(rows, count, size, order_by, &order);
 }
 
 char *strstr(const char *s, const char *word)
@@ -77,8 +77,8 @@ char *strstr(const char *s, const char *word)
 #ifdef __SSE2__
 #include <emmintrin.h>
 
-/* Most strings end in the first of these blocks, and none of them reaches into a
- * page that the string does not. */
+/* Most strings end in the first block. A block is aligned, so that it never
+ * reaches into a page that the string does not touch. */
 size_t strlen(const char *s)
 {
 	const __m128i end = _mm_setzero_si128();

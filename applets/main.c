@@ -83,8 +83,8 @@ static int run_applet(const struct applet_name *found, int argc, char **argv)
 	return found->applet->run(argc, argv);
 }
 
-/* What a shell of envrun's becomes at its end: one file is written, and there is
- * nothing that it would have to be hardened against. */
+/* The helper that a shell of envrun becomes at its end writes one file; nothing
+ * can attack it, so it is not hardened. */
 static bool is_dump(int argc, char **argv)
 {
 	return IS_ENABLED(CONFIG_APPLET_ENVRUN) && argc == 4 &&

@@ -17,7 +17,7 @@
 static struct heap heap;
 static _Alignas(16) char first[HEAP_REGION];
 
-static void *take(size_t n, bool *fresh)
+static void *take_memory(size_t n, bool *fresh)
 {
 	if (!heap.secret) {
 		memcpy(&heap.secret, (const void *)getauxval(AT_RANDOM),
@@ -33,7 +33,7 @@ void *malloc(size_t n)
 {
 	bool fresh;
 
-	return take(n, &fresh);
+	return take_memory(n, &fresh);
 }
 
 /* By its own name, which would bring its own heap. */
@@ -53,7 +53,7 @@ void *calloc(size_t count, size_t n)
 		errno = ENOMEM;
 		return NULL;
 	}
-	p = take(size, &fresh);
+	p = take_memory(size, &fresh);
 	return p && !fresh ? memset(p, 0, size) : p;
 }
 

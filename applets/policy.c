@@ -71,13 +71,11 @@ static const struct cli_spec spec = {
 	.example = "wardbox policy test 'git push'\n"
 		   "wardbox policy explain 'make && curl http://x'\n"
 		   "wardbox policy check /etc/wardbox/policy",
-	.opts = opts,
-	.opt_count = ARRAY_SIZE(opts),
-	.verbs = verbs,
-	.verb_count = ARRAY_SIZE(verbs),
+	CLI_OPTS(opts),
+	CLI_VERBS(verbs),
 };
 
-static int run(int argc, char **argv)
+static int policy_run(int argc, char **argv)
 {
 	struct policy_opts o = {.spec = &spec, .count = 20};
 	int at = cli_parse(&spec, &o, argc, argv);
@@ -85,4 +83,4 @@ static int run(int argc, char **argv)
 	return cli_verb(&spec, &o, argc - at, argv + at, 0);
 }
 
-const struct applet policy_applet = {.run = run, .cli = &spec};
+const struct applet policy_applet = {.run = policy_run, .cli = &spec};

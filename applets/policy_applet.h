@@ -67,21 +67,21 @@ void policy_tell(struct json *j, const char *path, const struct diag *d);
 void policy_line_of(
 	const struct policy_opts *o, int argc, char **argv, struct buf *out);
 
-int policy_status(void *into, int argc, char **argv);
-int policy_allowlist(void *into, int argc, char **argv);
-int policy_blocklist(void *into, int argc, char **argv);
+int policy_status(void *into);
+int policy_allowlist(void *into);
+int policy_blocklist(void *into);
 int policy_test_verb(void *into, int argc, char **argv);
 int policy_explain(void *into, int argc, char **argv);
 int policy_why(void *into, int argc, char **argv);
 int policy_check(void *into, int argc, char **argv);
-int policy_compile(void *into, int argc, char **argv);
-int policy_export(void *into, int argc, char **argv);
-int policy_keygen(void *into, int argc, char **argv);
+int policy_compile(void *into);
+int policy_export(void *into);
+int policy_keygen(void *into);
 int policy_sign_verb(void *into, int argc, char **argv);
 int policy_verify(void *into, int argc, char **argv);
-int policy_history(void *into, int argc, char **argv);
-int policy_init(void *into, int argc, char **argv);
-int policy_suggest(void *into, int argc, char **argv);
-int policy_registries(void *into, int argc, char **argv);
+int policy_history(void *into);
+int policy_init(void *into);
+int policy_suggest(void *into);
+int policy_registries(void *into);
 
 #endif

@@ -13,22 +13,22 @@
 #include "policy/policy_image.h"
 #include "base/str.h"
 
-static void text(struct buf *b, const char *s)
+static void put_text(struct buf *b, const char *s)
 {
 	cbor_put_text(b, s, strlen(s));
 }
 
-static void words(
+static void put_words(
 	struct buf *b, const struct policy_image *img, struct img_range r)
 {
 	cbor_put_array(b, r.count);
 	for (uint32_t i = 0; i < r.count; i++)
-		text(b, img_ref(img, r, i));
+		put_text(b, img_ref(img, r, i));
 }
 
 /* [kind, words] of each: "word", "any", "rest", "opt", "noopt", "has",
- * "says", "at", "from"; a quoted word is "exact". */
-static void tokens(
+ * "says", "at", "from", "to"; a quoted word is "exact". */
+static void put_tokens(
 	struct buf *b, const struct policy_image *img, struct img_range r)
 {
 	cbor_put_array(b, r.count);
@@ -38,10 +38,12 @@ static void tokens(
 
 		cbor_put_array(b, 2);
 		if (kind == IMG_TOK_WORD && !(t.bits & IMG_TOK_GLOB))
-			text(b, "exact");
+			put_text(b, "exact");
 		else
-			text(b, str_nth("word\0any\0rest\0opt\0noopt\0has\0says\0at\0from\0", kind));
-		words(b, img, img_words(img, t));
+			put_text(b, str_nth("word\0any\0rest\0opt\0noopt\0has\0"
+					    "says\0at\0from\0to\0",
+					    kind));
+		put_words(b, img, img_words(img, t));
 	}
 }
 
@@ -53,33 +55,36 @@ static void rule_bits(struct buf *b, uint32_t bits)
 	unsigned mask = IMG_PROFILES(bits);
 
 	cbor_put_array(b, 4);
-	text(b, str_nth("allow\0ask\0confirm\0deny\0delegate\0revert\0except\0", IMG_KIND(bits)));
+	put_text(b, str_nth("allow\0ask\0confirm\0deny\0delegate\0revert\0"
+			    "except\0",
+			    IMG_KIND(bits)));
 	cbor_put_array(b, (size_t)__builtin_popcount(mask));
 	for (unsigned i = 0; i < POLICY_PROFILES; i++)
 		if (mask & 1U << i)
-			text(b, policy_profile_name((enum policy_profile)i));
-	text(b, str_nth(POLICY_NETS, IMG_NET(bits)));
+			put_text(b,
+				policy_profile_name((enum policy_profile)i));
+	put_text(b, str_nth(POLICY_NETS, IMG_NET(bits)));
 	cbor_put_array(b, (size_t)__builtin_popcount(marks));
 	if (marks & POLICY_IS_SHELL)
-		text(b, "shell");
+		put_text(b, "shell");
 	if (marks & POLICY_IS_PROTECT)
-		text(b, "protect");
+		put_text(b, "protect");
 }
 
-static void column(struct buf *b, const struct policy_image *img, char kind,
+static void put_column(struct buf *b, const struct policy_image *img, char kind,
 	const uint32_t *v)
 {
 	struct img_class set;
 
 	switch (kind) {
 	case 's':
-		text(b, img_str(img, *v));
+		put_text(b, img_str(img, *v));
 		break;
 	case 'R':
-		words(b, img, (struct img_range){v[0], v[1]});
+		put_words(b, img, (struct img_range){v[0], v[1]});
 		break;
 	case 'T':
-		tokens(b, img, (struct img_range){v[0], v[1]});
+		put_tokens(b, img, (struct img_range){v[0], v[1]});
 		break;
 	case 'k':
 		rule_bits(b, *v);
@@ -95,7 +100,7 @@ static void column(struct buf *b, const struct policy_image *img, char kind,
 	}
 }
 
-static void rows(
+static void put_rows(
 	struct buf *b, const struct policy_image *img, enum img_section s)
 {
 	const char *columns = img_columns(s);
@@ -110,11 +115,11 @@ static void rows(
 		cbor_put_array(b, n);
 		for (size_t c = 0; columns[c]; c++)
 			if (columns[c] != '-')
-				column(b, img, columns[c], &row[c]);
+				put_column(b, img, columns[c], &row[c]);
 	}
 }
 
-static void layer(struct buf *b, const struct policy_image *img)
+static void put_layer(struct buf *b, const struct policy_image *img)
 {
 	/* In the order that deterministic CBOR wants of keys. */
 	static const struct {
@@ -136,22 +141,22 @@ static void layer(struct buf *b, const struct policy_image *img)
 	unsigned use = img->head->use;
 
 	cbor_put_map(b, ARRAY_SIZE(part) + 2);
-	text(b, "use");
-	text(b, use < POLICY_PROFILES
+	put_text(b, "use");
+	put_text(b, use < POLICY_PROFILES
 			? policy_profile_name((enum policy_profile)use)
 			: "");
 	for (size_t i = 0; i < ARRAY_SIZE(part); i++) {
-		text(b, part[i].name);
-		rows(b, img, part[i].section);
+		put_text(b, part[i].name);
+		put_rows(b, img, part[i].section);
 		if (i == 4) { /* between "test" and "reads" */
-			text(b, "layer");
-			text(b, policy_layer_name(
+			put_text(b, "layer");
+			put_text(b, policy_layer_name(
 					(enum policy_layer)img->head->layer));
 		}
 	}
 }
 
-int policy_export(void *into, int argc, char **argv)
+int policy_export(void *into)
 {
 	const struct policy_opts *o = into;
 	autohere struct policy_here *h = NULL;
@@ -159,21 +164,19 @@ int policy_export(void *into, int argc, char **argv)
 	struct json j = JSON_INIT(&out);
 	size_t n = 0;
 
-	(void)argc;
-	(void)argv;
 	if (o->json)
 		cli_die_usage(o->spec, "export writes CBOR, not JSON");
 	h = policy_find_here(o);
 	for (unsigned l = 0; l < POLICY_LAYERS; l++)
 		n += h->policy->layer[l] != NULL;
 	cbor_put_map(&out, 2);
-	text(&out, "layers");
+	put_text(&out, "layers");
 	cbor_put_array(&out, n);
 	for (unsigned l = 0; l < POLICY_LAYERS; l++)
 		if (h->policy->layer[l])
-			layer(&out, h->policy->layer[l]);
-	text(&out, "profile");
-	text(&out, policy_profile_name(h->profile));
+			put_layer(&out, h->policy->layer[l]);
+	put_text(&out, "profile");
+	put_text(&out, policy_profile_name(h->profile));
 	if (out.err)
 		cli_die(EXIT_FOUND, "the policy is too large");
 	if (!o->output && isatty(STDOUT_FILENO))

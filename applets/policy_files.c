@@ -37,21 +37,16 @@ static enum policy_layer layer_of(const char *path)
 
 void policy_tell(struct json *j, const char *path, const struct diag *d)
 {
-	json_open(j, '{');
-	json_put_str(j, "policy", path);
-	json_put_bool(j, "good", !d);
-	if (!d)
-		return;
-	json_put_str(j, "file", d->file);
-	json_put_u64(j, "line", d->line);
-	json_put_u64(j, "column", d->col);
-	json_put_str(j, "error", d->text);
-	json_put_str(j, "hint", d->hint);
+	json_putf(j, "{ policy %s good %d", path, !d);
+	if (d)
+		json_putf(j, "file %s line %ju column %ju error %s hint %s",
+			d->file, (uintmax_t)d->line, (uintmax_t)d->col, d->text,
+			d->hint);
 }
 
 /* d: what is wrong, NULL for nothing. */
-static void tell(const struct policy_opts *o, struct json *j, const char *path,
-	unsigned tests, const struct diag *d)
+static void tell_file(const struct policy_opts *o, struct json *j,
+	const char *path, unsigned tests, const struct diag *d)
 {
 	if (o->json) {
 		policy_tell(j, path, d);
@@ -65,7 +60,8 @@ static void tell(const struct policy_opts *o, struct json *j, const char *path,
 	}
 }
 
-/* Its rules are sound, its tests pass, and a command could start under it. */
+/* Are the rules sound, do the tests pass, and could a command start under the
+ * policy? */
 static bool is_good(struct policy *p, unsigned *tests, struct diag *d)
 {
 	const struct guard_caller who = {.env = environ};
@@ -74,7 +70,7 @@ static bool is_good(struct policy *p, unsigned *tests, struct diag *d)
 		guard_try(&who, p, d) == 0;
 }
 
-/* One file, together with what it stands on. */
+/* Checks one file together with the layers beneath it. */
 static bool check_file(
 	const struct policy_opts *o, struct json *j, const char *path)
 {
@@ -101,7 +97,7 @@ static bool check_file(
 	else
 		good = policy_load(&p, &w, &d) == 0 &&
 			is_good(p, &ran, &d);
-	tell(o, j, path, ran, good ? NULL : &d);
+	tell_file(o, j, path, ran, good ? NULL : &d);
 	return good;
 }
 
@@ -122,15 +118,17 @@ int policy_check(void *into, int argc, char **argv)
 	if (argc < 2) {
 		h = policy_find_here(o);
 		good = is_good(h->policy, &ran, &d);
-		/* Of a policy that is not good it was told already. */
+		/* policy_find_here() told what is wrong with the policy
+		 * already. */
 		if (good || d.text[0] || o->json)
-			tell(o, &j, "the policy in force", ran, good ? NULL : &d);
+			tell_file(o, &j, "the policy in force", ran,
+			good ? NULL : &d);
 	}
 	cli_print_json(&j);
 	return good ? EXIT_OK : POLICY_EXIT_BROKEN;
 }
 
-int policy_compile(void *into, int argc, char **argv)
+int policy_compile(void *into)
 {
 	const struct policy_opts *o = into;
 	const char *target = o->output ? o->output : POLICY_IMAGE;
@@ -151,8 +149,6 @@ int policy_compile(void *into, int argc, char **argv)
 	unsigned ran;
 	size_t size;
 
-	(void)argc;
-	(void)argv;
 	if (policy_build_system(&w, &bytes, &size, &d) < 0)
 		cli_die_diag(POLICY_EXIT_BROKEN, &d);
 	if (policy_image_wrap(&img, bytes, size, &d) < 0)

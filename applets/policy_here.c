@@ -25,7 +25,7 @@ void policy_here_release(struct policy_here **h)
 	free(*h);
 }
 
-static const char *variable(const char *name)
+static const char *env_value(const char *name)
 {
 	const char *v = env_get(environ, name);
 
@@ -33,7 +33,7 @@ static const char *variable(const char *name)
 }
 
 /* A directory as the kernel has it: links followed. */
-static void physical(
+static void path_physical(
 	const struct cli_spec *spec, const char *dir, char *out, size_t size)
 {
 	autofd int fd = path_openat2(
@@ -54,7 +54,7 @@ static void project_file(struct policy_here *h)
 		h->where.project = h->project;
 }
 
-static void load(struct policy_here *h)
+static void load_policy(struct policy_here *h)
 {
 	struct diag d;
 
@@ -126,7 +126,7 @@ void policy_follow_line(struct policy_here *h, const char *line, size_t len)
 	if (!h->no_project)
 		project_file(h);
 	if (had || (h->where.project && access(h->project, F_OK) == 0))
-		load(h);
+		load_policy(h);
 	find_places(h);
 }
 
@@ -154,7 +154,7 @@ static bool told_here(struct policy_here *h)
 	guard_where(&who, &here, &where);
 	dir = guard_told_dir(&where);
 	if (!t || dir < 0 ||
-		guard_told_load(dir, variable("WARDBOX_SESSION_ID"), t, NULL))
+		guard_told_load(dir, env_value("WARDBOX_SESSION_ID"), t, NULL))
 		return false;
 	h->policy = t->policy;
 	h->profile = t->profile;
@@ -173,12 +173,13 @@ struct policy_here *policy_find_here(const struct policy_opts *o)
 
 	if (!h)
 		cli_die(EXIT_FOUND, "out of memory");
-	physical(o->spec, o->cwd ? o->cwd : ".", h->cwd, sizeof(h->cwd));
-	if (str_copy(h->home, sizeof(h->home), variable("HOME")) < 0)
+	path_physical(o->spec, o->cwd ? o->cwd : ".", h->cwd, sizeof(h->cwd));
+	if (str_copy(h->home, sizeof(h->home), env_value("HOME")) < 0)
 		h->home[0] = 0;
 	if (!o->system && told_here(h)) {
 		if (o->root)
-			physical(o->spec, o->root, h->root, sizeof(h->root));
+			path_physical(o->spec, o->root, h->root,
+				sizeof(h->root));
 		if (o->profile)
 			choose_profile(o, h);
 		find_places(h);
@@ -199,19 +200,20 @@ struct policy_here *policy_find_here(const struct policy_opts *o)
 	}
 	/* The system's policy says how the root is found, and the root may hold
 	 * a policy of its own. */
-	load(h);
+	load_policy(h);
 	if (o->root)
-		physical(o->spec, o->root, h->root, sizeof(h->root));
+		path_physical(o->spec, o->root, h->root, sizeof(h->root));
 	else
 		h->astray = find_root(h, NULL, 0);
-	if (policy_user_file(variable("XDG_CONFIG_HOME"), h->home, h->where.uid,
-		    h->user, sizeof h->user) != -EPERM && h->user[0])
+	if (policy_user_file(env_value("XDG_CONFIG_HOME"), h->home,
+		    h->where.uid, h->user, sizeof h->user) != -EPERM &&
+		h->user[0])
 		h->where.user = h->user;
 	if (!h->no_project)
 		project_file(h);
 	if (access(h->user, F_OK) == 0 ||
 		(h->where.project && access(h->project, F_OK) == 0))
-		load(h);
+		load_policy(h);
 	if (h->policy && h->policy->state != POLICY_GOOD) {
 		cli_hint_inside(&h->policy->why);
 		cli_diag(&h->policy->why);
@@ -221,14 +223,15 @@ struct policy_here *policy_find_here(const struct policy_opts *o)
 		find_places(h);
 		return h;
 	}
-	h->profile = policy_profile(h->policy, variable("WARDBOX_PROFILE"), &d);
+	h->profile = policy_profile(h->policy, env_value("WARDBOX_PROFILE"),
+		&d);
 	if (d.text[0])
 		cli_diag(&d);
 	find_places(h);
 	return h;
 }
 
-static enum policy_dialect dialect(const struct policy_opts *o)
+static enum policy_dialect dialect_of(const struct policy_opts *o)
 {
 	if (!o->dialect)
 		return POLICY_SH_UNION;
@@ -246,7 +249,7 @@ static enum policy_dialect dialect(const struct policy_opts *o)
 struct policy_request policy_request_here(
 	const struct policy_opts *o, const struct policy_here *h)
 {
-	return (struct policy_request){.dialect = dialect(o),
+	return (struct policy_request){.dialect = dialect_of(o),
 		.profile = h->profile,
 		.cwd = h->cwd,
 		.root = h->root,
@@ -277,12 +280,10 @@ void policy_wrote(const struct policy_opts *o, struct json *j, const char *file,
 	}
 	if (!j->depth)
 		json_open(j, '[');
-	json_open(j, '{');
-	json_put_str(j, "file", file);
+	json_putf(j, "{ file %s", file);
 	if (text)
 		json_put_str(j, "text", text);
-	json_put_bool(j, "written", !o->dry_run);
-	json_close(j);
+	json_putf(j, "written %d }", !o->dry_run);
 }
 
 void policy_line_of(

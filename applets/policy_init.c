@@ -1,14 +1,14 @@
 /* policy_init.c - policy init: a first policy for this project
  * SPDX-License-Identifier: MIT
  */
-#include <dirent.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "policy_applet.h"
+#include "sys/file.h"
 
-/* What a file in the root tells about the project: its name, the tool, what to
- * allow, what to protect. */
+/* For each file that tells the kind of a project: the file, the tool, the
+ * commands to allow, the files to protect. */
 static const char kinds[] =
 	"Makefile\0make\0make {all|check|test|clean|install} **\0Makefile\0"
 	"package.json\0npm\0npm {install|run|test} **\0package.json\0"
@@ -31,15 +31,9 @@ static const char kinds[] =
 	"Gemfile\0bundler\0bundle exec {rake|rspec} **\0Gemfile\0"
 	"composer.json\0composer\0composer {validate|test} **\0composer.json\0";
 
-static void close_dir(DIR **dir)
-{
-	if (*dir)
-		closedir(*dir);
-}
-
 static bool has_file(const char *root, const char *pattern)
 {
-	autoclean(close_dir) DIR *dir = opendir(root);
+	autodir DIR *dir = opendir(root);
 	const struct dirent *e;
 
 	while (dir && (e = readdir(dir)))
@@ -61,7 +55,7 @@ static bool next_kind(
 	return false;
 }
 
-static void compose(const struct policy_here *h, struct buf *out)
+static void compose_policy(const struct policy_here *h, struct buf *out)
 {
 	const char *at, *field[4];
 	unsigned found = 0;
@@ -98,7 +92,7 @@ static void compose(const struct policy_here *h, struct buf *out)
 		      "test * deny 'curl http://example.com'\n");
 }
 
-int policy_init(void *into, int argc, char **argv)
+int policy_init(void *into)
 {
 	const struct policy_opts *o = into;
 	autohere struct policy_here *h = NULL;
@@ -106,10 +100,8 @@ int policy_init(void *into, int argc, char **argv)
 	struct json j = JSON_INIT(&said);
 	const char *target;
 
-	(void)argc;
-	(void)argv;
 	h = policy_find_here(o);
-	compose(h, &out);
+	compose_policy(h, &out);
 	target = o->write ? o->write : h->project;
 	if (!o->dry_run) {
 		if (access(target, F_OK) == 0)

@@ -38,7 +38,8 @@ static void write_bytes(
 	policy_write(path, b.data, b.len, mode);
 }
 
-static void beside(const char *path, const char *end, char *out, size_t size)
+static void name_beside(const char *path, const char *end, char *out,
+	size_t size)
 {
 	struct buf b = {.data = out, .cap = size, .max = size - 1};
 
@@ -47,7 +48,7 @@ static void beside(const char *path, const char *end, char *out, size_t size)
 		cli_die(EXIT_USAGE, "%s: path too long", path);
 }
 
-int policy_keygen(void *into, int argc, char **argv)
+int policy_keygen(void *into)
 {
 	const struct policy_opts *o = into;
 	uint8_t priv[SIGN_PRIVATE], pub[SIGN_PUBLIC];
@@ -55,11 +56,9 @@ int policy_keygen(void *into, int argc, char **argv)
 	struct json j = JSON_INIT(&out);
 	char name[1024];
 
-	(void)argc;
-	(void)argv;
 	if (!o->key)
 		cli_die_usage(o->spec, "expected: keygen --key FILE");
-	beside(o->key, ".pub", name, sizeof(name));
+	name_beside(o->key, ".pub", name, sizeof(name));
 	if (access(o->key, F_OK) == 0 || access(name, F_OK) == 0)
 		cli_die(EXIT_FOUND, "%s or its .pub exists already", o->key);
 	do {
@@ -94,7 +93,7 @@ int policy_sign_verb(void *into, int argc, char **argv)
 		read_text(argv[i], &text, EXIT_USAGE);
 		if (policy_sign(priv, buf_str(&text), text.len, sig) < 0)
 			cli_die(EXIT_USAGE, "%s: not a usable key", o->key);
-		beside(argv[i], ".sig", name, sizeof(name));
+		name_beside(argv[i], ".sig", name, sizeof(name));
 		if (!o->dry_run)
 			write_bytes(name, sig, sizeof(sig), 0644);
 		policy_wrote(o, &j, name, NULL);

@@ -42,30 +42,22 @@ static const char *colour_of(enum policy_decision d)
 
 static void json_verdict(struct json *j, const struct policy_verdict *v)
 {
-	json_open(j, '{');
-	json_put_str(j, "decision", policy_decision_name(v->decision));
+	json_putf(j, "{ decision %s", policy_decision_name(v->decision));
 	if (v->would != v->decision)
 		json_put_str(j, "would", policy_decision_name(v->would));
-	json_put_str(j, "rule", v->rule);
-	json_put_str(j, "layer", policy_layer_name(v->layer));
-	if (v->line) {
-		json_put_str(j, "file", v->file);
-		json_put_u64(j, "line", v->line);
-	}
+	json_putf(j, "rule %s layer %s", v->rule, policy_layer_name(v->layer));
+	if (v->line)
+		json_putf(j, "file %s line %ju", v->file, (uintmax_t)v->line);
 	json_put_str(j, "reason", v->reason);
 	if (v->alternative[0])
 		json_put_str(j, "alternative", v->alternative);
-	json_put_bool(j, "open", v->open);
-	json_put_str(j, "command", v->command);
-	json_put_open(j, "span", '[');
-	json_u64(j, v->offset);
-	json_u64(j, v->length);
-	json_close(j);
-	json_close(j);
+	json_putf(j, "open %d command %s span [ %ju %ju ] }", v->open,
+		v->command, (uintmax_t)v->offset, (uintmax_t)v->length);
 }
 
 /* "deny (net): reason" and where the rule stands. */
-static void say(struct buf *out, const struct policy_verdict *v, bool colour)
+static void say_verdict(struct buf *out, const struct policy_verdict *v,
+	bool colour)
 {
 	char space[sizeof(*v)];
 	struct buf text = BUF_FIXED(space);
@@ -87,8 +79,8 @@ static void say(struct buf *out, const struct policy_verdict *v, bool colour)
 	buf_addc(out, '\n');
 }
 
-/* What "@@" lines of a corpus say: \n \t \r \0 \e \\ \xHH \uHHHH \{N*TEXT}. */
-static void decode(const char *s, struct buf *out)
+/* Decodes an "@@" line of a corpus: \n \t \r \0 \e \\ \xHH \uHHHH \{N*TEXT}. */
+static void decode_row(const char *s, struct buf *out)
 {
 	char text[9] = "", utf[4];
 	uint64_t v;
@@ -153,8 +145,8 @@ static void judge_text_line(const struct policy_opts *o,
 	policy_decide_line(h->policy, &req, v, NULL, NULL);
 }
 
-/* One row: LINE, or PROFILE<TAB>EXPECTED<TAB>LINE[<TAB>anything]. True when the
- * verdict is the expected one, or none was. */
+/* Judges one row: LINE, or PROFILE<TAB>EXPECTED<TAB>LINE[<TAB>anything]. True
+ * when the verdict is the expected one or nothing was expected. */
 static bool batch_row(const struct policy_opts *o, struct policy_here *h,
 	char *row, struct buf *out)
 {
@@ -177,7 +169,7 @@ static bool batch_row(const struct policy_opts *o, struct policy_here *h,
 		want = NULL;
 	}
 	if (line[0] == '@' && line[1] == '@')
-		decode(line + 2, &text);
+		decode_row(line + 2, &text);
 	else
 		buf_adds(&text, line);
 	judge_text_line(o, h, &text, &v);
@@ -193,7 +185,7 @@ static bool batch_row(const struct policy_opts *o, struct policy_here *h,
 	return same;
 }
 
-static int batch(const struct policy_opts *o, struct policy_here *h)
+static int judge_batch(const struct policy_opts *o, struct policy_here *h)
 {
 	autobuf struct buf all = BUF_INIT(BATCH_MAX);
 	autobuf struct buf out = BUF_INIT(BATCH_MAX);
@@ -247,7 +239,7 @@ int policy_test_verb(void *into, int argc, char **argv)
 		cli_die_usage(o->spec, "--batch prints rows, not JSON");
 	h = policy_find_here(o);
 	if (o->batch)
-		return batch(o, h);
+		return judge_batch(o, h);
 	judge_text_line(o, h, &line, &v);
 	if (o->json) {
 		struct json j = JSON_INIT(&out);
@@ -256,7 +248,7 @@ int policy_test_verb(void *into, int argc, char **argv)
 		json_verdict(&j, &v);
 		buf_addc(&out, '\n');
 	} else {
-		say(&out, &v, cli_colour(STDOUT_FILENO));
+		say_verdict(&out, &v, cli_colour(STDOUT_FILENO));
 	}
 	cli_print(&out);
 	return exit_code(h, v.decision);
@@ -272,7 +264,7 @@ struct drawing {
 };
 
 /* Characters, as far as they are one column each. */
-static unsigned columns(const char *s, size_t n)
+static unsigned count_columns(const char *s, size_t n)
 {
 	unsigned count = 0;
 
@@ -281,7 +273,7 @@ static unsigned columns(const char *s, size_t n)
 	return count;
 }
 
-static void mark(struct drawing *w, const struct policy_verdict *v)
+static void mark_span(struct drawing *w, const struct policy_verdict *v)
 {
 	size_t from = v->offset, n = v->length, start, end;
 	unsigned lead = 0, under = 0;
@@ -299,8 +291,8 @@ static void mark(struct drawing *w, const struct policy_verdict *v)
 	buf_adds(w->out, "\n  ");
 	cli_escape(w->out, w->line + start, end - start);
 	buf_adds(w->out, "\n  ");
-	lead = columns(w->line + start, from - start);
-	under = n ? columns(w->line + from, n) : 1;
+	lead = count_columns(w->line + start, from - start);
+	under = n ? count_columns(w->line + from, n) : 1;
 	while (lead--)
 		buf_addc(w->out, ' ');
 	buf_adds(w->out, cli_sgr(w->colour, colour_of(v->would)));
@@ -310,7 +302,7 @@ static void mark(struct drawing *w, const struct policy_verdict *v)
 	buf_adds(w->out, "\n  ");
 }
 
-static void each(void *ctx, const struct policy_verdict *v)
+static void each_verdict(void *ctx, const struct policy_verdict *v)
 {
 	struct drawing *w = ctx;
 	size_t before = w->told.len;
@@ -325,8 +317,8 @@ static void each(void *ctx, const struct policy_verdict *v)
 		json_verdict(w->json, v);
 		return;
 	}
-	mark(w, v);
-	say(w->out, v, w->colour);
+	mark_span(w, v);
+	say_verdict(w->out, v, w->colour);
 }
 
 int policy_explain(void *into, int argc, char **argv)
@@ -351,11 +343,8 @@ int policy_explain(void *into, int argc, char **argv)
 	if (o->json) {
 		w.json = &j;
 		j.pretty = true;
-		json_open(&j, '{');
-		json_put_str(&j, "profile",
-			policy_profile_name(h->profile));
-		json_put_str(&j, "root", h->root);
-		json_put_open(&j, "commands", '[');
+		json_putf(&j, "{ profile %s root %s commands [",
+			policy_profile_name(h->profile), h->root);
 	} else {
 		buf_addf(&out, "profile %s, root ",
 			policy_profile_name(h->profile));
@@ -365,7 +354,7 @@ int policy_explain(void *into, int argc, char **argv)
 		buf_addc(&out, '\n');
 	}
 	/* The answer is what it is to those who do not ask for each. */
-	policy_decide_line(h->policy, &req, &v, each, &w);
+	policy_decide_line(h->policy, &req, &v, each_verdict, &w);
 	policy_decide_line(h->policy, &req, &v, NULL, NULL);
 	if (o->json) {
 		json_close(&j);
@@ -373,7 +362,7 @@ int policy_explain(void *into, int argc, char **argv)
 		json_verdict(&j, &v);
 	} else {
 		buf_adds(&out, "\n=> ");
-		say(&out, &v, w.colour);
+		say_verdict(&out, &v, w.colour);
 	}
 	cli_print_json(&j);
 	buf_release(&w.told);

@@ -7,13 +7,13 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "guard/guard_log.h"
 #include "base/path.h"
 #include "log/audit_read.h"
 #include "log/audit_read_filter.h"
+#include "log/audit_read_json.h"
 #include "sys/env.h"
 #include "policy_applet.h"
 #include "shell/shell_call.h"
@@ -28,7 +28,7 @@ enum {
 };
 
 /* A copy of a text, in b, ended by NUL; offsets survive b's growth. */
-static size_t copy(struct buf *b, const struct cbor_item *t)
+static size_t copy_text(struct buf *b, const struct cbor_item *t)
 {
 	size_t at = b->len;
 
@@ -41,18 +41,18 @@ static size_t copy(struct buf *b, const struct cbor_item *t)
 static size_t text_field(
 	struct buf *b, const struct audit_record *r, enum audit_key key)
 {
-	return copy(b, audit_text(r, key));
+	return copy_text(b, audit_text(r, key));
 }
 
-static size_t detail(
+static size_t copy_detail(
 	struct buf *b, const struct audit_record *r, const char *name)
 {
 	struct cbor_item value;
 
-	return copy(b, audit_detail(r, name, &value));
+	return copy_text(b, audit_detail(r, name, &value));
 }
 
-/* What `sh -c LINE` was called to do is LINE. */
+/* The line of `sh -c LINE`; NULL for other words. */
 static const char *line_of(const struct buf *words, const size_t *start, int n)
 {
 	char *argv[SHELL_WORDS + 1] = {NULL};
@@ -85,7 +85,7 @@ static size_t line_field(struct buf *b, const struct audit_record *r)
 			word.n >= TEXT_MAX)
 			break;
 		if (kept < SHELL_WORDS)
-			start[kept++] = copy(&words, &word);
+			start[kept++] = copy_text(&words, &word);
 		if (i)
 			buf_addc(b, ' ');
 		buf_add(b, word.bytes, (size_t)word.n);
@@ -102,8 +102,6 @@ static size_t line_field(struct buf *b, const struct audit_record *r)
 static void one_record(
 	const struct audit_record *r, logged_each *each, void *ctx)
 {
-	static const char *const name[] = {"allow", "deny", "confirm", "allow"};
-	uint64_t d = audit_uint(r, AUDIT_K_DECISION, 0);
 	autobuf struct buf b = BUF_INIT(8 * TEXT_MAX);
 	size_t rule = text_field(&b, r, AUDIT_K_RULE);
 	size_t reason = text_field(&b, r, AUDIT_K_REASON);
@@ -113,7 +111,8 @@ static void one_record(
 	if (!b.err)
 		each(ctx,
 			&(struct logged){.wall = r->wall,
-				.decision = name[d < ARRAY_SIZE(name) ? d : 1],
+				.decision = audit_decision_name(audit_uint(
+					r, AUDIT_K_DECISION, AUDIT_DENY)),
 				.rule = b.data + rule,
 				.reason = b.data + reason,
 				.cwd = b.data + cwd,
@@ -124,8 +123,9 @@ static void one_record(
 static void one_host(const struct audit_record *r, logged_each *each, void *ctx)
 {
 	autobuf struct buf b = BUF_INIT(8 * TEXT_MAX);
-	size_t rule = detail(&b, r, "rule"), name = detail(&b, r, "name");
-	size_t port = detail(&b, r, "port"), line = b.len;
+	size_t rule = copy_detail(&b, r, "rule");
+	size_t name = copy_detail(&b, r, "name");
+	size_t port = copy_detail(&b, r, "port"), line = b.len;
 
 	if (b.err || !str_after(b.data + rule, "would-"))
 		return;
@@ -157,9 +157,9 @@ static void one_event(
 		one_host(r, each, ctx);
 	if (!yes && !host && !audit_event_is(r, "exec.deny"))
 		return;
-	rule = detail(&b, r, "rule");
-	reason = detail(&b, r, "reason");
-	line = detail(&b, r, "command");
+	rule = copy_detail(&b, r, "rule");
+	reason = copy_detail(&b, r, "reason");
+	line = copy_detail(&b, r, "command");
 	if (!b.err)
 		each(ctx,
 			&(struct logged){.wall = r->wall,
@@ -187,7 +187,7 @@ void policy_log_each(logged_each *each, void *ctx)
 		guard_log_open(&log, NULL, 0, &d);
 	int got;
 
-	/* None is as good as an empty one, which JSON can tell. */
+	/* A missing log counts as an empty one, which JSON can tell. */
 	if (dir == -ENOENT) {
 		cli_diag(&d);
 		return;
@@ -218,34 +218,17 @@ struct ring {
 	bool json;
 };
 
-static void stamp(struct buf *out, uint64_t wall)
-{
-	time_t t = (time_t)(wall / 1000000000);
-	struct tm tm = {0};
-
-	gmtime_r(&t, &tm);
-	buf_addf(out, "%04d-%02d-%02dT%02d:%02d:%02dZ", tm.tm_year + 1900,
-		tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec);
-}
-
 static void as_json(struct buf *out, const struct logged *l)
 {
 	struct json j = JSON_INIT(out);
-	char text[32];
-	struct buf when = BUF_FIXED(text);
 
-	stamp(&when, l->wall);
 	json_open(&j, '{');
-	json_put_str(&j, "time", buf_str(&when));
-	json_put_str(&j, "decision", l->decision);
-	json_put_str(&j, "rule", l->rule);
-	json_put_str(&j, "reason", l->reason);
-	json_put_str(&j, "cwd", l->cwd);
-	json_put_str(&j, "line", l->line);
-	json_close(&j);
+	audit_json_time(&j, "time", l->wall);
+	json_putf(&j, "decision %s rule %s reason %s cwd %s line %s }",
+		l->decision, l->rule, l->reason, l->cwd, l->line);
 }
 
-static void remember(void *ctx, const struct logged *l)
+static void remember_one(void *ctx, const struct logged *l)
 {
 	struct ring *r = ctx;
 	struct buf b = BUF_INIT(16 * TEXT_MAX);
@@ -254,7 +237,7 @@ static void remember(void *ctx, const struct logged *l)
 	if (r->json) {
 		as_json(&b, l);
 	} else {
-		stamp(&b, l->wall);
+		audit_add_time(&b, l->wall);
 		buf_addf(&b, " %-7s %-14s ", l->decision, l->rule);
 		cli_escape_str(&b, l->line);
 		buf_addc(&b, '\n');
@@ -266,21 +249,19 @@ static void remember(void *ctx, const struct logged *l)
 		buf_release(&b);
 }
 
-int policy_history(void *into, int argc, char **argv)
+int policy_history(void *into)
 {
 	const struct policy_opts *o = into;
 	struct ring r = {.size = o->count, .json = o->json};
 	autobuf struct buf out = BUF_INIT(1 << 26);
 	size_t from;
 
-	(void)argc;
-	(void)argv;
 	if (!r.size)
 		r.size = RING_MAX;
 	r.line = calloc(r.size, sizeof(*r.line));
 	if (!r.line)
 		cli_die(EXIT_FOUND, "out of memory");
-	policy_log_each(remember, &r);
+	policy_log_each(remember_one, &r);
 	from = r.count > r.size ? r.count - r.size : 0;
 	buf_adds(&out, r.json ? "[" : "");
 	for (; from < r.count; from++) {

@@ -10,7 +10,7 @@
 
 struct logged {
 	uint64_t wall;        /* nanoseconds since the epoch */
-	const char *decision; /* "allow", "deny", "confirm" */
+	const char *decision; /* as in the log: "allow", "open", ... */
 	const char *rule;     /* "net", "would-deny:net" */
 	const char *reason;
 	const char *line; /* the shell line, or the words */

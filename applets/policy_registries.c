@@ -30,13 +30,9 @@ static void registry_found(void *ctx, const struct net_rule *rule,
 		return;
 	r->seen[r->count++] = *rule;
 	if (r->json) {
-		json_open(&r->j, '{');
-		json_put_str(&r->j, "host", rule->name);
-		json_put_u64(&r->j, "port", rule->port);
-		json_put_str(&r->j, "kind", kind);
-		json_put_str(&r->j, "tool", tool);
-		json_put_str(&r->j, "file", file);
-		json_close(&r->j);
+		json_putf(&r->j,
+			"{ host %s port %ju kind %s tool %s file %s }",
+			rule->name, (uintmax_t)rule->port, kind, tool, file);
 		return;
 	}
 	buf_addf(&r->out, "net host %s:%u/%s  # %s: ", rule->name, rule->port,
@@ -45,14 +41,12 @@ static void registry_found(void *ctx, const struct net_rule *rule,
 	buf_adds(&r->out, "\n");
 }
 
-int policy_registries(void *into, int argc, char **argv)
+int policy_registries(void *into)
 {
 	const struct policy_opts *o = into;
 	autofree struct registries *r = calloc(1, sizeof *r);
 	const char *home = getenv("HOME");
 
-	(void)argc;
-	(void)argv;
 	if (!r)
 		cli_die(EXIT_OURS, "out of memory");
 	r->json = o->json;

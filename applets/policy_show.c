@@ -12,7 +12,7 @@ static const char kinds[IMG_KINDS][9] = {
 	"except"};
 
 /* A pattern as it was written, near enough. */
-static void pattern(struct buf *out, const struct policy_image *img,
+static void put_pattern(struct buf *out, const struct policy_image *img,
 	const struct img_rule *r)
 {
 	static const char mark[][6] = {
@@ -44,7 +44,7 @@ static void rule_text(struct buf *out, const struct policy_image *img,
 
 	buf_addf(out, "%s%-8s%s ", cli_sgr(colour, code[kind]), kinds[kind],
 		cli_sgr(colour, "0"));
-	pattern(out, img, r);
+	put_pattern(out, img, r);
 	buf_adds(out, r->text ? "  # " : "");
 	cli_escape_str(out, img_str(img, r->text));
 	buf_adds(out, " [");
@@ -59,21 +59,17 @@ static void rule_json(struct json *j, const struct policy_image *img,
 {
 	autobuf struct buf text = BUF_INIT(1 << 20);
 
-	pattern(&text, img, r);
-	json_open(j, '{');
-	json_put_str(j, "kind", kinds[IMG_KIND(r->bits)]);
-	json_put_str(j, "id", img_str(img, r->id));
-	json_put_str(j, "pattern", buf_str(&text));
-	json_put_str(j, "layer",
-		policy_layer_name((enum policy_layer)img->head->layer));
-	json_put_str(j, "file", img_str(img, r->file));
-	json_put_u64(j, "line", r->line);
+	put_pattern(&text, img, r);
+	json_putf(j, "{ kind %s id %s pattern %s layer %s file %s line %ju",
+		kinds[IMG_KIND(r->bits)], img_str(img, r->id), buf_str(&text),
+		policy_layer_name((enum policy_layer)img->head->layer),
+		img_str(img, r->file), (uintmax_t)r->line);
 	if (r->text)
 		json_put_str(j, "reason", img_str(img, r->text));
 	json_close(j);
 }
 
-static bool wanted(const struct img_rule *r, bool block)
+static bool rule_wanted(const struct img_rule *r, bool block)
 {
 	unsigned kind = IMG_KIND(r->bits);
 
@@ -81,7 +77,7 @@ static bool wanted(const struct img_rule *r, bool block)
 		     : kind != IMG_DENY && kind != IMG_EXCEPT;
 }
 
-static int list(const struct policy_opts *o, bool block)
+static int list_rules(const struct policy_opts *o, bool block)
 {
 	autobuf struct buf out = BUF_INIT(8 << 20);
 	autohere struct policy_here *h = NULL;
@@ -99,7 +95,7 @@ static int list(const struct policy_opts *o, bool block)
 
 		for (uint32_t i = 0; i < count; i++) {
 			img_get(img, IMG_RULE, i, &r);
-			if (!wanted(&r, block) ||
+			if (!rule_wanted(&r, block) ||
 				!(IMG_PROFILES(r.bits) & 1U << h->profile))
 				continue;
 			if (o->json)
@@ -112,22 +108,18 @@ static int list(const struct policy_opts *o, bool block)
 	return h->policy->state == POLICY_BROKEN ? POLICY_EXIT_BROKEN : EXIT_OK;
 }
 
-int policy_allowlist(void *into, int argc, char **argv)
+int policy_allowlist(void *into)
 {
-	(void)argc;
-	(void)argv;
-	return list(into, false);
+	return list_rules(into, false);
 }
 
-int policy_blocklist(void *into, int argc, char **argv)
+int policy_blocklist(void *into)
 {
-	(void)argc;
-	(void)argv;
-	return list(into, true);
+	return list_rules(into, true);
 }
 
-/* Each source that is there, in all layers. */
-static void sources(const struct policy_here *h, struct json *j)
+/* Lists the sources of all layers that exist. */
+static void put_sources(const struct policy_here *h, struct json *j)
 {
 	for (unsigned l = 0; l < POLICY_LAYERS; l++) {
 		const struct policy_image *img = h->policy->layer[l];
@@ -152,15 +144,12 @@ static void sources(const struct policy_here *h, struct json *j)
 				buf_addc(j->out, '\n');
 				continue;
 			}
-			json_open(j, '{');
-			json_put_str(j, "layer", name);
-			json_put_str(j, "source", text);
-			json_close(j);
+			json_putf(j, "{ layer %s source %s }", name, text);
 		}
 	}
 }
 
-static void limits(const struct policy_grants *g, struct json *j)
+static void put_limits(const struct policy_grants *g, struct json *j)
 {
 	static const struct {
 		char key[10], name[10], unit[5];
@@ -180,13 +169,12 @@ static void limits(const struct policy_grants *g, struct json *j)
 		if (j->depth)
 			json_put_u64(j, row[i].key, value[i]);
 		else if (value[i])
-			buf_addf(j->out, "  %-10s %llu%s\n", row[i].name,
-				(unsigned long long)(value[i] / row[i].by),
-				row[i].unit);
+			buf_addf(j->out, "  %-10s %ju%s\n", row[i].name,
+				value[i] / row[i].by, row[i].unit);
 	}
 }
 
-static enum policy_decision answer(const struct policy_opts *o,
+static enum policy_decision decide_text(const struct policy_opts *o,
 	const struct policy_here *h, const char *line)
 {
 	struct policy_request q = policy_request_here(o, h);
@@ -208,24 +196,18 @@ static void status_json(struct json *j, const struct policy_here *h,
 	const struct policy_grants *g, const struct status *is)
 {
 	j->pretty = true;
-	json_open(j, '{');
-	json_put_str(j, "state", is->policy);
-	json_put_str(j, "profile", policy_profile_name(h->profile));
-	json_put_bool(j, "shell", is->shell);
-	json_put_str(j, "unknown", is->unknown);
-	json_put_str(j, "root", h->root);
-	json_put_bool(j, "confined", g->confine);
-	json_put_str(j, "network", str_nth(POLICY_NETS, g->net));
-	json_put_bool(j, "supervised", g->supervise);
-	json_put_open(j, "limits", '{');
-	limits(g, j);
-	json_close(j);
-	json_put_open(j, "relaxed", '[');
+	json_putf(j,
+		"{ state %s profile %s shell %d unknown %s root %s confined %d "
+		"network %s supervised %d limits {",
+		is->policy, policy_profile_name(h->profile), is->shell,
+		is->unknown, h->root, g->confine, str_nth(POLICY_NETS, g->net),
+		g->supervise);
+	put_limits(g, j);
+	json_putf(j, "} relaxed [");
 	for (size_t i = 0; i < g->relax.count; i++)
 		json_str(j, g->relax.item[i]);
-	json_close(j);
-	json_put_open(j, "layers", '[');
-	sources(h, j);
+	json_putf(j, "] layers [");
+	put_sources(h, j);
 }
 
 static void status_text(struct json *j, const struct policy_here *h,
@@ -240,16 +222,16 @@ static void status_text(struct json *j, const struct policy_here *h,
 	cli_escape_str(j->out, h->no_project ? "none: this is no project"
 					     : h->root);
 	buf_addc(j->out, '\n');
-	sources(h, j);
+	put_sources(h, j);
 	buf_addf(j->out, "sandbox    %s, network %s%s\n",
 		g->confine ? "on" : "off", str_nth(POLICY_NETS, g->net),
 		g->supervise ? ", every program judged" : "");
-	limits(g, j);
+	put_limits(g, j);
 	for (size_t i = 0; i < g->relax.count; i++)
 		buf_addf(j->out, "relaxed    %s\n", g->relax.item[i]);
 }
 
-int policy_status(void *into, int argc, char **argv)
+int policy_status(void *into)
 {
 	static const char state[][7] = {"good", "stale", "broken"};
 	const struct policy_opts *o = into;
@@ -259,14 +241,12 @@ int policy_status(void *into, int argc, char **argv)
 	autogrants struct policy_grants g = {0};
 	struct status is;
 
-	(void)argc;
-	(void)argv;
 	h = policy_find_here(o);
 	is.policy = state[h->policy->state];
 	if (policy_grants(h->policy, h->profile, h->root, h->home, &g) < 0)
 		cli_die(EXIT_FOUND, "out of memory");
-	is.shell = answer(o, h, ":") != POLICY_DENY;
-	is.unknown = policy_decision_name(answer(o, h, "unknown"));
+	is.shell = decide_text(o, h, ":") != POLICY_DENY;
+	is.unknown = policy_decision_name(decide_text(o, h, "unknown"));
 	(o->json ? status_json : status_text)(&j, h, &g, &is);
 	cli_print_json(&j);
 	return h->policy->state == POLICY_BROKEN ? POLICY_EXIT_BROKEN : EXIT_OK;

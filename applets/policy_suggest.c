@@ -33,7 +33,7 @@ static bool runs_words(const char *item)
 	       str_ends(item, "=sh") || str_ends(item, "=cmd");
 }
 
-/* What a rule for would open more than what was seen. */
+/* Would a rule for the command allow more than what was seen? */
 static bool is_never(const struct suggest *s, const char *command)
 {
 	const struct policy_image *img = s->h->policy->layer[0];
@@ -74,7 +74,7 @@ static void count_rule(struct suggest *s, const char *command)
 	s->rule[i].times++;
 }
 
-static void propose(void *ctx, const struct policy_verdict *v)
+static void propose_rule(void *ctx, const struct policy_verdict *v)
 {
 	struct suggest *s = ctx;
 
@@ -104,7 +104,7 @@ static void propose_host(struct suggest *s, const struct logged *l)
 	count_rule(s, BUF_PRINT(rule, "%s%s", host_rule, l->line));
 }
 
-static void look(void *ctx, const struct logged *l)
+static void look_at(void *ctx, const struct logged *l)
 {
 	struct suggest *s = ctx;
 	struct policy_request req;
@@ -114,7 +114,9 @@ static void look(void *ctx, const struct logged *l)
 		propose_host(s, l);
 		return;
 	}
-	if (str_eq(l->decision, "allow") && !str_after(l->rule, "would-"))
+	/* The programs that an open line starts have records of their own. */
+	if ((str_eq(l->decision, "allow") || str_eq(l->decision, "open")) &&
+		!str_after(l->rule, "would-"))
 		return;
 	s->asked++;
 	req = policy_request_here(s->o, s->h);
@@ -123,13 +125,13 @@ static void look(void *ctx, const struct logged *l)
 	if (l->cwd[0] == '/')
 		req.cwd = l->cwd;
 	s->found = false;
-	policy_decide_line(s->h->policy, &req, &v, propose, s);
+	policy_decide_line(s->h->policy, &req, &v, propose_rule, s);
 	if (!s->found && v.would != POLICY_ALLOW)
 		s->blocked++;
 }
 
 /* Three spellings of one subcommand are one rule for all of it. */
-static size_t stem(const char *command)
+static size_t stem_length(const char *command)
 {
 	size_t n = strcspn(command, " ");
 	size_t m;
@@ -158,17 +160,15 @@ static void write_rule(struct suggest *s, struct buf *out, const char *words,
 			buf_str(&rule));
 		return;
 	}
-	json_open(&s->j, '{');
-	json_put_str(&s->j, "rule", buf_str(&rule));
-	json_put_u64(&s->j, "times", times);
-	json_close(&s->j);
+	json_putf(&s->j, "{ rule %s times %ju }", buf_str(&rule),
+		(uintmax_t)times);
 }
 
 static void write_rules(struct suggest *s, struct buf *out)
 {
 	for (size_t i = 0; i < s->count; i++) {
 		const char *c = s->rule[i].command;
-		size_t n = c ? stem(c) : 0;
+		size_t n = c ? stem_length(c) : 0;
 		unsigned times = s->rule[i].times, forms = 0;
 
 		if (!c)
@@ -176,7 +176,7 @@ static void write_rules(struct suggest *s, struct buf *out)
 		for (size_t k = i + 1; n && k < s->count; k++) {
 			const char *other = s->rule[k].command;
 
-			if (!other || stem(other) != n ||
+			if (!other || stem_length(other) != n ||
 				strncmp(c, other, n) != 0)
 				continue;
 			forms++;
@@ -190,7 +190,7 @@ static void write_rules(struct suggest *s, struct buf *out)
 		for (size_t k = i + 1; k < s->count; k++) {
 			char *other = s->rule[k].command;
 
-			if (other && stem(other) == n &&
+			if (other && stem_length(other) == n &&
 				!strncmp(c, other, n)) {
 				free(other);
 				s->rule[k].command = NULL;
@@ -201,22 +201,19 @@ static void write_rules(struct suggest *s, struct buf *out)
 
 static void begin_json(struct suggest *s)
 {
-	json_open(&s->j, '{');
-	json_put_u64(&s->j, "lines", s->asked);
-	json_put_u64(&s->j, "denials_that_stay", s->blocked);
-	json_put_u64(&s->j, "never_proposed", s->never);
-	json_put_open(&s->j, "rules", '[');
+	json_putf(&s->j,
+		"{ lines %ju denials_that_stay %ju never_proposed %ju rules [",
+		(uintmax_t)s->asked, (uintmax_t)s->blocked,
+		(uintmax_t)s->never);
 }
 
-int policy_suggest(void *into, int argc, char **argv)
+int policy_suggest(void *into)
 {
 	const struct policy_opts *o = into;
 	autohere struct policy_here *h = NULL;
 	autofree struct suggest *s = calloc(1, sizeof(*s));
 	autobuf struct buf out = BUF_INIT(1 << 22);
 
-	(void)argc;
-	(void)argv;
 	if (o->write && o->json)
 		cli_die_usage(o->spec, "--write writes rules, not JSON");
 	h = policy_find_here(o);
@@ -224,7 +221,7 @@ int policy_suggest(void *into, int argc, char **argv)
 		cli_die(EXIT_FOUND, "out of memory");
 	s->h = h;
 	s->o = o;
-	policy_log_each(look, s);
+	policy_log_each(look_at, s);
 	s->j = JSON_INIT(&out);
 	if (o->json)
 		begin_json(s);

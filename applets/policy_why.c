@@ -13,7 +13,7 @@
 
 extern char **environ;
 
-static void row(struct buf *out, const char *name, const char *text)
+static void add_row(struct buf *out, const char *name, const char *text)
 {
 	if (!*text)
 		return;
@@ -25,48 +25,41 @@ static void row(struct buf *out, const char *name, const char *text)
 static void why_text(
 	struct buf *out, const struct guard_told *t, const char *when)
 {
-	const char *slash =
-		strcmp(t->decision, "confirm") ? "" : ", and nobody said yes";
+	const char *unanswered =
+		str_eq(t->decision, "confirm") ? ", and nobody said yes" : "";
 	char rule[256];
 
 	buf_adds(out, t->program ? "not started: " : "did not run: ");
 	cli_escape_str(out, t->command[0] ? t->command : t->what);
 	buf_addc(out, '\n');
-	row(out, "because", t->reason);
+	add_row(out, "because", t->reason);
 	if (t->line)
-		BUF_PRINT(rule, "%s, %s:%llu, %s policy", t->rule, t->file,
-			(unsigned long long)t->line, t->layer);
+		BUF_PRINT(rule, "%s, %s:%ju, %s policy", t->rule, t->file,
+			t->line, t->layer);
 	else
 		BUF_PRINT(rule, "%s, of the guard itself", t->rule);
-	row(out, "rule", rule);
-	BUF_PRINT(rule, "%s%s, profile %s", t->decision, slash, t->profile);
-	row(out, "decision", rule);
-	row(out, "instead", t->instead);
-	row(out, "when", when);
-	row(out, "where", t->cwd);
-	row(out, "session", t->session);
+	add_row(out, "rule", rule);
+	BUF_PRINT(rule, "%s%s, profile %s", t->decision, unanswered,
+		t->profile);
+	add_row(out, "decision", rule);
+	add_row(out, "instead", t->instead);
+	add_row(out, "when", when);
+	add_row(out, "where", t->cwd);
+	add_row(out, "session", t->session);
 	if (!str_eq(t->what, t->command))
-		row(out, t->program ? "program" : "line", t->what);
+		add_row(out, t->program ? "program" : "line", t->what);
 }
 
 static void why_json(
 	struct json *j, const struct guard_told *t, const char *when)
 {
-	json_open(j, '{');
-	json_put_str(j, "command", t->command);
-	json_put_str(j, "reason", t->reason);
-	json_put_str(j, "rule", t->rule);
-	json_put_str(j, "layer", t->layer);
-	if (t->line) {
-		json_put_str(j, "file", t->file);
-		json_put_u64(j, "line", t->line);
-	}
-	json_put_str(j, "decision", t->decision);
-	json_put_str(j, "profile", t->profile);
-	json_put_str(j, "instead", t->instead);
-	json_put_str(j, "time", when);
-	json_put_str(j, "cwd", t->cwd);
-	json_put_str(j, "session", t->session);
+	json_putf(j, "{ command %s reason %s rule %s layer %s", t->command,
+		t->reason, t->rule, t->layer);
+	if (t->line)
+		json_putf(j, "file %s line %ju", t->file, t->line);
+	json_putf(j,
+		"decision %s profile %s instead %s time %s cwd %s session %s",
+		t->decision, t->profile, t->instead, when, t->cwd, t->session);
 	json_put_str(j, t->program ? "program" : "text", t->what);
 }
 

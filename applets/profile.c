@@ -143,10 +143,8 @@ static const struct cli_spec spec = {
 	.example = "wardbox profile add '$HOME/.cargo/bin'  # asks, then writes\n"
 		   "wardbox profile add -n /opt/x/bin  # only shows the diff\n"
 		   "wardbox profile doctor",
-	.opts = opts,
-	.opt_count = ARRAY_SIZE(opts),
-	.verbs = verbs,
-	.verb_count = ARRAY_SIZE(verbs),
+	CLI_OPTS(opts),
+	CLI_VERBS(verbs),
 };
 
 static unsigned parse_scope(const char *list)
@@ -180,7 +178,7 @@ static unsigned parse_scope(const char *list)
 	return scopes;
 }
 
-static void settle(struct profile_opts *o)
+static void settle_options(struct profile_opts *o)
 {
 	if (!o->id)
 		o->id = "default";
@@ -212,7 +210,7 @@ static void settle(struct profile_opts *o)
 }
 
 /* --backup=DIR is how other tools spell it. */
-static void respell(struct profile_opts *o, int argc, char **argv)
+static void respell_backup(struct profile_opts *o, int argc, char **argv)
 {
 	for (int i = 1; i < argc && !str_eq(argv[i], "--"); i++) {
 		const char *dir = str_after(argv[i], "--backup=");
@@ -224,7 +222,7 @@ static void respell(struct profile_opts *o, int argc, char **argv)
 	}
 }
 
-static int run(int argc, char **argv)
+static int profile_run_applet(int argc, char **argv)
 {
 	struct profile_opts o = {0};
 	int first;
@@ -233,11 +231,12 @@ static int run(int argc, char **argv)
 	if (argc == 3 && str_eq(argv[1], "@answer"))
 		return profile_answer(argv[2], profile_environ()) ? EXIT_FOUND
 								  : EXIT_OK;
-	/* Ignored, as some callers leave it, nobody is told how a shell ended. */
+	/* Some callers leave SIGCHLD ignored; then nothing would tell how a
+	 * shell ended. */
 	signal(SIGCHLD, SIG_DFL);
-	respell(&o, argc, argv);
+	respell_backup(&o, argc, argv);
 	first = cli_parse(&spec, &o, argc, argv);
-	settle(&o);
+	settle_options(&o);
 	for (size_t i = 0; first < argc && i < ARRAY_SIZE(aliases); i++) {
 		if (str_eq(argv[first], aliases[i].text))
 			return aliases[i].run(&o, argc - first, argv + first);
@@ -245,4 +244,4 @@ static int run(int argc, char **argv)
 	return cli_verb(&spec, &o, argc - first, argv + first, 0);
 }
 
-const struct applet profile_applet = {.run = run, .cli = &spec};
+const struct applet profile_applet = {.run = profile_run_applet, .cli = &spec};

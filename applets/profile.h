@@ -31,8 +31,8 @@ struct profile_opts {
 	bool no_follow, no_exec, ci, docker, json, quiet, session, then, fix;
 	uint64_t timeout;
 	unsigned scopes; /* SCOPE_ bits of scope */
-	/* Of a verb within another one's run: the open array of that one's object,
-	 * and why nothing is done; or NULL. */
+	/* For a verb that runs within another verb: the open array of that
+	 * verb's object, and why nothing is done; or NULL. */
 	struct json *changes;
 	const char *withheld;
 	int argc;        /* what stands behind the verb, for --then */
@@ -78,15 +78,15 @@ int profile_verb_append(void *into, int argc, char **argv);
 int profile_verb_set(void *into, int argc, char **argv);
 int profile_verb_remove(void *into, int argc, char **argv);
 int profile_verb_print(void *into, int argc, char **argv);
-int profile_verb_list(void *into, int argc, char **argv);
-int profile_verb_files(void *into, int argc, char **argv);
-int profile_verb_detect(void *into, int argc, char **argv);
+int profile_verb_list(void *into);
+int profile_verb_files(void *into);
+int profile_verb_detect(void *into);
 int profile_verb_check(void *into, int argc, char **argv);
 int profile_verb_apply(void *into, int argc, char **argv);
 int profile_verb_doctor(void *into, int argc, char **argv);
 int profile_verb_fix(void *into, int argc, char **argv);
 int profile_verb_undo(void *into, int argc, char **argv);
-int profile_verb_sandbox(void *into, int argc, char **argv);
+int profile_verb_sandbox(void *into);
 
 /* Items built from operands; freed with the process. */
 struct profile_items {
@@ -124,7 +124,7 @@ int profile_goals_find(struct profile_goals *goals,
 void profile_goals_with_block(struct profile_goals *goals,
 	const struct profile_who *who, const struct profile_opts *o);
 
-/* One thing to do to the goals: look at all, ask, do it. The exit code. */
+/* Does one thing to the goals: looks at all, asks, does it. The exit code. */
 struct profile_act {
 	const struct profile_items *items;
 	const char *raw; /* instead of items: the block's lines */
@@ -142,7 +142,7 @@ int profile_still_read(const char *path, enum shell_kind kind,
 	const struct buf *before, const struct buf *after, bool broken,
 	struct diag *d);
 
-/* What became of one file. */
+/* The outcome of a change for one file. */
 struct profile_outcome {
 	struct profile_written w;
 	struct diag d;
@@ -163,15 +163,15 @@ void profile_show_diff(struct buf *diff);
  * is null in it, and what is no UTF-8 gets a KEY_b64. */
 struct json profile_json_begin(struct buf *out);
 
-/* What a verb that changes files prints, up to the open array of them. */
+/* Opens the array of changed files in the object of a verb. */
 void profile_json_changes(struct json *j, const struct profile_opts *o);
 
-/* One of them; the caller closes the map. withheld: why what could be done was
- * not; or NULL. */
+/* Writes one change; the caller closes the map. withheld: why a possible change
+ * was not made; or NULL. */
 void profile_json_change(struct json *j, const char *path, enum shell_kind kind,
 	const struct profile_outcome *oc, const char *withheld);
 
-/* Text from outside between two of ours, harmless for a terminal. */
+/* Adds text from outside, escaped for a terminal, between two own texts. */
 void profile_shown(struct buf *out, const char *before, const char *text,
 	const char *behind);
 

@@ -29,7 +29,8 @@ struct acting {
 	size_t at;            /* the goal in hand */
 };
 
-/* What fish reads in each session besides the files of its conf.d. */
+/* Reads config.fish, which fish reads in each session besides the files of
+ * conf.d. */
 static void read_beside(const char *path, struct buf *text)
 {
 	autobuf struct buf name = BUF_INIT(PATH_MAX);
@@ -43,7 +44,7 @@ static void read_beside(const char *path, struct buf *text)
 		buf_clear(text);
 }
 
-static int edit(void *ctx, const char *text, size_t n, bool missing,
+static int edit_goal(void *ctx, const char *text, size_t n, bool missing,
 	struct buf *out, enum profile_action *action, struct diag *d)
 {
 	const struct acting *a = ctx;
@@ -94,8 +95,8 @@ int profile_still_read(const char *path, enum shell_kind kind,
 		path, shell, why.text, why.line);
 }
 
-static int check(void *ctx, const struct buf *before, const struct buf *after,
-	struct diag *d)
+static int check_goal(void *ctx, const struct buf *before,
+	const struct buf *after, struct diag *d)
 {
 	const struct acting *a = ctx;
 	const struct profile_goal *g = &a->goals->goal[a->at];
@@ -111,8 +112,8 @@ static void do_one(struct acting *a, size_t i, bool dry)
 	struct profile_outcome *oc = &a->outcome[i];
 	struct profile_write job = {
 		.path = a->goals->goal[i].file.path,
-		.edit = edit,
-		.check = check,
+		.edit = edit_goal,
+		.check = check_goal,
 		.ctx = a,
 		.backup_dir = a->o->backup_dir,
 		.flags = a->who->flags,
@@ -126,7 +127,7 @@ static void do_one(struct acting *a, size_t i, bool dry)
 		diag_at(&oc->d, job.path, oc->d.line, oc->d.col);
 }
 
-static bool made(const struct profile_outcome *oc)
+static bool was_made(const struct profile_outcome *oc)
 {
 	return !oc->err && oc->w.action != PROFILE_UNCHANGED;
 }
@@ -218,7 +219,7 @@ void profile_json_change(struct json *j, const char *path, enum shell_kind kind,
 	const struct profile_outcome *oc, const char *withheld)
 {
 	const char *why = oc->err    ? oc->d.text
-			  : made(oc) ? withheld
+			  : was_made(oc) ? withheld
 				     : NULL;
 	autobuf struct buf diff = BUF_INIT(4 * (size_t)PROFILE_TEXT_MAX);
 
@@ -267,7 +268,7 @@ static void report_text(const struct acting *a)
 			profile_shown(
 				&out, " (was kept as ", oc->w.backup, ")");
 		buf_addc(&out, '\n');
-		any |= made(oc);
+		any |= was_made(oc);
 	}
 	if (any && !a->act->remove) {
 		const struct profile_goal *g = a->goals->goal;
@@ -292,7 +293,7 @@ static void report_errors(const struct acting *a)
 }
 
 /* Warnings that change nothing. */
-static void warn(const struct acting *a)
+static void warn_about(const struct acting *a)
 {
 	const struct profile_items *items = a->act->items;
 
@@ -306,7 +307,7 @@ static void warn(const struct acting *a)
 	for (size_t i = 0; i < a->goals->count; i++) {
 		const struct buf *b = &a->outcome[i].w.before;
 
-		if (made(&a->outcome[i]) && b->len > 1 &&
+		if (was_made(&a->outcome[i]) && b->len > 1 &&
 			memmem(b->data, b->len, "\r\n", 2))
 			cli_warn("%s has lines that end in CR LF (crlf): its "
 				 "shell takes the CR as text",
@@ -319,7 +320,7 @@ static void show_dry(const struct acting *a)
 	autobuf struct buf diff = BUF_INIT(64u << 20);
 
 	for (size_t i = 0; i < a->goals->count; i++) {
-		if (made(&a->outcome[i]))
+		if (was_made(&a->outcome[i]))
 			profile_add_diff(&diff, a->goals->goal[i].file.path,
 				&a->outcome[i].w);
 	}
@@ -332,7 +333,7 @@ int profile_consent(const struct profile_opts *o, const char *question)
 
 	if (o->yes)
 		return EXIT_OK;
-	/* What a program reads shows a person nothing to say yes to. */
+	/* With --json no person sees the diff to say yes to. */
 	answer = o->json ? -1 : cli_ask(question);
 	if (answer == 1)
 		return EXIT_OK;
@@ -341,7 +342,7 @@ int profile_consent(const struct profile_opts *o, const char *question)
 	return PROFILE_EXIT_CONSENT;
 }
 
-static int ask(const struct acting *a, size_t changes)
+static int ask_changes(const struct acting *a, size_t changes)
 {
 	autobuf struct buf question = BUF_INIT(65536);
 
@@ -366,7 +367,7 @@ static int do_all(struct acting *a, bool dry, size_t *changes)
 	*changes = 0;
 	for (size_t i = 0; i < a->goals->count; i++) {
 		do_one(a, i, dry);
-		*changes += made(&a->outcome[i]);
+		*changes += was_made(&a->outcome[i]);
 	}
 	return profile_code(first_error(a));
 }
@@ -380,13 +381,13 @@ static int act_on(struct acting *a)
 	if (code) {
 		a->withheld = "another file cannot be changed";
 	} else if (changes && !a->withheld) {
-		warn(a);
+		warn_about(a);
 		code = profile_refuse_useless(a->who, a->o, &a->refusal);
 		if (code)
 			a->withheld = a->refusal.text;
 	}
 	if (changes && !a->withheld && !a->o->dry_run) {
-		code = ask(a, changes);
+		code = ask_changes(a, changes);
 		if (code)
 			a->withheld = "nobody said yes";
 		else if ((code = do_all(a, false, &done)) != 0 && done)

@@ -12,7 +12,7 @@
 #include "profile/profile_recipe.h"
 #include "base/str.h"
 
-static void load(struct profile_recipe *r, const char *path)
+static void load_recipe(struct profile_recipe *r, const char *path)
 {
 	autobuf struct buf text = BUF_INIT(RECIPE_MAX);
 	struct diag d = {0};
@@ -104,9 +104,9 @@ int profile_verb_apply(void *into, int argc, char **argv)
 
 	if (argc < 2)
 		cli_die(EXIT_USAGE, "apply: RECIPE.json is missing");
-	load(&r, argv[1]);
+	load_recipe(&r, argv[1]);
 	if (o->then || o->session) {
-		/* Nothing is written: nobody's rights need be given up. */
+		/* Nothing is written, so root's rights need not be given up. */
 		as_caller.system = true;
 		profile_who_find(&who, &as_caller);
 		if (o->then)

@@ -38,7 +38,8 @@ static int run_change(const struct profile_act *act,
 	struct diag d = {0};
 	int err;
 
-	/* What is taken out is wherever it was put, unless told otherwise. */
+	/* A block is removed wherever it was put, unless an option says
+	 * where. */
 	if (act->remove && !o->file && !o->scope)
 		profile_goals_with_block(&goals, who, o);
 	err = goals.count ? 0 : profile_goals_find(&goals, who, o, &d);
@@ -78,8 +79,8 @@ static bool has_line(const struct buf *text, const char *line, size_t n)
 	return false;
 }
 
-/* To a file whose lines the steps behind this one will see; or, without one,
- * to whoever reads the output. */
+/* Appends the lines to the file that the variable names, which later steps of
+ * the job read; without a variable, prints them. */
 static int give_lines(const char *variable, const struct buf *lines,
 	const struct profile_opts *o)
 {
@@ -288,7 +289,7 @@ static void add_name(struct profile_items *items, const struct profile_who *who,
 	copy = strdup(BUF_PRINT(pair, "%s=", word));
 	if (!copy || !*copy)
 		cli_die(EXIT_USAGE, "%s: too long", word);
-	/* What is there may be taken out, however it came in. */
+	/* A variable may be removed, however it came in. */
 	forced.force = true;
 	profile_items_add(items, who, &forced, PROFILE_VAR, 1, &copy);
 }

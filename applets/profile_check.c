@@ -1,7 +1,6 @@
 /* profile_check.c - is it on PATH: now, after a restart, or not at all?
  * SPDX-License-Identifier: MIT
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -61,7 +60,7 @@ bool profile_known_dir(
 	return true;
 }
 
-static bool executable(const char *dir, const char *name)
+static bool is_executable(const char *dir, const char *name)
 {
 	char path[2048];
 	struct stat st;
@@ -78,7 +77,7 @@ static bool in_nvm(
 	char versions[1024], one[1024];
 	const struct dirent *e;
 	bool found = false;
-	DIR *d;
+	autodir DIR *d = NULL;
 
 	if (path_join(
 		    versions, sizeof versions, who->home, ".nvm/versions/node"))
@@ -89,10 +88,8 @@ static bool in_nvm(
 			path_join(one, sizeof one, versions, e->d_name) ||
 			path_join(dir, size, one, "bin"))
 			continue;
-		found = executable(dir, name);
+		found = is_executable(dir, name);
 	}
-	if (d)
-		closedir(d);
 	return found;
 }
 
@@ -108,11 +105,11 @@ bool profile_find_command(
 		/* GOPATH, CARGO_HOME and the like move a known directory. */
 		if (value && value[0] == '/' &&
 			path_normal(dir, size, value, str_nth(moved, i + 1)) == 0 &&
-			executable(dir, name))
+			is_executable(dir, name))
 			return true;
 	}
 	for (unsigned i = 0; profile_known_dir(i, who, dir, size); i++) {
-		if (*dir && executable(dir, name))
+		if (*dir && is_executable(dir, name))
 			return true;
 	}
 	return in_nvm(name, who, dir, size);
@@ -123,7 +120,7 @@ bool profile_on_path(const char *path, const char *name, char *dir, size_t size)
 	size_t at = 0;
 
 	while (profile_path_next(path, &at, dir, size)) {
-		if (*dir && executable(dir, name))
+		if (*dir && is_executable(dir, name))
 			return true;
 	}
 	return false;
@@ -343,16 +340,10 @@ int profile_verb_check(void *into, int argc, char **argv)
 {
 	struct profile_opts *o = into;
 	struct profile_who who;
-	int worst = EXIT_OK;
 
-	if (argc < 2)
-		cli_die(EXIT_USAGE, "check: a directory or command is missing");
+	if (argc != 2)
+		cli_die(EXIT_USAGE, "check: one directory or command is"
+			" needed");
 	profile_who_find(&who, o);
-	for (int i = 1; i < argc; i++) {
-		int code = check_one(argv[i], &who, o);
-
-		if (code > worst)
-			worst = code;
-	}
-	return worst;
+	return check_one(argv[1], &who, o);
 }

@@ -28,7 +28,7 @@ static void detect_json(const struct profile_facts *f,
 	cli_print_json(&j);
 }
 
-static void line(struct buf *out, const char *name, const char *value)
+static void add_line(struct buf *out, const char *name, const char *value)
 {
 	buf_addf(out, "%-14s ", name);
 	profile_shown(out, "", value, "\n");
@@ -39,17 +39,17 @@ static void detect_text(const struct profile_facts *f,
 {
 	autobuf struct buf out = BUF_INIT(8 << 20);
 
-	line(&out, "shell", shellkind_name(who->kind));
-	line(&out, "program", f->program[0] ? f->program : "not here");
-	line(&out, "version", f->version[0] ? f->version : "unknown");
-	line(&out, "known from", who->source);
+	add_line(&out, "shell", shellkind_name(who->kind));
+	add_line(&out, "program", f->program[0] ? f->program : "not here");
+	add_line(&out, "version", f->version[0] ? f->version : "unknown");
+	add_line(&out, "known from", who->source);
 	if (who->current[0])
-		line(&out, "called from", who->current);
-	line(&out, "login profile", f->login_profile);
-	line(&out, "rc file", f->rc_file);
-	line(&out, "restricted", who->restricted ? "yes" : "no");
+		add_line(&out, "called from", who->current);
+	add_line(&out, "login profile", f->login_profile);
+	add_line(&out, "rc file", f->rc_file);
+	add_line(&out, "restricted", who->restricted ? "yes" : "no");
 	if (f->probed)
-		line(&out, "PATH healthy", f->healthy ? "yes" : "no");
+		add_line(&out, "PATH healthy", f->healthy ? "yes" : "no");
 	for (unsigned i = 0; i < SESSIONS; i++) {
 		const struct profile_session *s = &f->session[i];
 
@@ -66,15 +66,13 @@ static void detect_text(const struct profile_facts *f,
 	cli_print(&out);
 }
 
-int profile_verb_detect(void *into, int argc, char **argv)
+int profile_verb_detect(void *into)
 {
 	struct profile_opts *o = into;
 	struct profile_who who;
 	autofree struct profile_facts *f = profile_alloc(sizeof *f);
 	autofree struct confinement *c = profile_alloc(sizeof *c);
 
-	(void)argc;
-	(void)argv;
 	profile_who_find(&who, o);
 	profile_who_parents(&who);
 	profile_facts_find(f, &who, o);
@@ -87,15 +85,13 @@ int profile_verb_detect(void *into, int argc, char **argv)
 	return EXIT_OK;
 }
 
-int profile_verb_sandbox(void *into, int argc, char **argv)
+int profile_verb_sandbox(void *into)
 {
 	struct profile_opts *o = into;
 	autofree struct confinement *c = profile_alloc(sizeof *c);
 	autobuf struct buf out = BUF_INIT(65536);
 	struct json j;
 
-	(void)argc;
-	(void)argv;
 	find_confinement(c, o);
 	if (!o->json) {
 		confinement_text(&out, c);

@@ -3,7 +3,6 @@
  */
 #include "profile_doctor.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -36,7 +35,8 @@ char profile_look(void *ctx, const char *path)
 	return (st.st_mode & S_IWOTH) && !(st.st_mode & S_ISVTX) ? 'w' : 'd';
 }
 
-/* ~/.profile and the machine's are read by /bin/sh, whoever logs in. */
+/* The language of a file: /bin/sh reads ~/.profile and the machine's profile,
+ * whoever logs in. */
 enum shell_kind profile_language(
 	const char *path, const struct profile_who *who)
 {
@@ -95,8 +95,8 @@ static void exam_syntax(struct exam *e, const char *path, enum shell_kind kind,
 			shellkind_name(kind), path);
 }
 
-/* What is wrong with the machine's files is for whoever owns them to repair;
- * what is merely worth knowing of them is nobody's concern here. */
+/* Faults of the machine's files are for their owner to repair; mere notes about
+ * them are dropped. */
 static void judge_as_system(struct profile_problems *p, size_t from)
 {
 	size_t kept = from;
@@ -159,7 +159,7 @@ static void exam_file(struct exam *e, const char *path, bool system)
 static void exam_directory(
 	struct exam *e, const char *dir, const char *ending, bool system)
 {
-	DIR *d = opendir(dir);
+	autodir DIR *d = opendir(dir);
 	const struct dirent *entry;
 	char path[1024];
 	unsigned seen = 0;
@@ -171,8 +171,6 @@ static void exam_directory(
 		exam_file(e, path, system);
 		seen++;
 	}
-	if (d)
-		closedir(d);
 }
 
 /* Does path source a file of that name, directly or by one more step? */
@@ -260,7 +258,7 @@ static void tell_missing(struct exam *e, const char *dir, const char *name)
 			    : plain ? " in login shells"
 				    : "";
 
-	/* The machine's directories are only missed where nobody has them. */
+	/* A directory of the machine is only missed where no session has it. */
 	if ((login && plain) ||
 		((login || plain) && !path_beneath(e->who->home, dir)))
 		return;
@@ -288,7 +286,7 @@ static void tell_missing(struct exam *e, const char *dir, const char *name)
 
 static bool holds_programs(const char *dir)
 {
-	DIR *d = opendir(dir);
+	autodir DIR *d = opendir(dir);
 	const struct dirent *e;
 	bool found = false;
 
@@ -298,8 +296,6 @@ static bool holds_programs(const char *dir)
 		found = fstatat(dirfd(d), e->d_name, &st, 0) == 0 &&
 			S_ISREG(st.st_mode) && (st.st_mode & 0111);
 	}
-	if (d)
-		closedir(d);
 	return found;
 }
 
@@ -385,7 +381,7 @@ void profile_doctor_find(struct profile_problems *problems,
 	bool profile_seen = false;
 	char profile[1024];
 
-	/* One file is looked at by itself: no shell is asked. */
+	/* With --file the file is looked at alone, and no shell is asked. */
 	quiet.no_exec |= o->file != NULL;
 	profile_facts_find(facts, who, &quiet);
 	if (o->file) {

@@ -13,11 +13,14 @@ void profile_doctor_find(struct profile_problems *problems,
 	struct profile_facts *facts, const struct profile_who *who,
 	const struct profile_opts *o, int words, char **word);
 
-/* What is at path, for profile_lint. */
+/* Looks at a path for profile_lint. */
 char profile_look(void *ctx, const char *path);
 
 /* The shell that reads the file, for its language. */
 enum shell_kind profile_language(
 	const char *path, const struct profile_who *who);
+
+/* The user's directory of records: a descriptor, or -errno with d. */
+int profile_undo_open(const struct profile_who *who, bool make, struct diag *d);
 
 #endif

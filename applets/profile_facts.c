@@ -136,7 +136,7 @@ static void name_files(struct profile_facts *f, const struct profile_who *who)
 }
 
 /* Does every session have all of the user's own directories the others have? */
-static bool agree(const struct profile_facts *f, const char *home)
+static bool sessions_agree(const struct profile_facts *f, const char *home)
 {
 	for (unsigned i = 0; i < SESSIONS; i++) {
 		const char *path = f->session[i].path;
@@ -212,7 +212,7 @@ void profile_facts_find(struct profile_facts *f, const struct profile_who *who,
 	if (!channel_works(f, &shell))
 		return;
 	f->probed = true;
-	f->healthy = agree(f, who->home);
+	f->healthy = sessions_agree(f, who->home);
 }
 
 static void session_json(

@@ -12,7 +12,6 @@
 #include "profile/profile_block.h"
 #include "profile_change.h"
 #include "profile_doctor.h"
-#include "profile_taken.h"
 #include "profile/profile_undo.h"
 #include "base/str.h"
 
@@ -101,7 +100,7 @@ static int add_block(const struct repair *r, const char *text, size_t n,
 	return profile_edit(&change, text, n, out, action, d);
 }
 
-static int edit(void *ctx, const char *text, size_t n, bool missing,
+static int edit_file(void *ctx, const char *text, size_t n, bool missing,
 	struct buf *out, enum profile_action *action, struct diag *d)
 {
 	const struct repair *r = ctx;
@@ -135,7 +134,7 @@ static int edit(void *ctx, const char *text, size_t n, bool missing,
 }
 
 /* Before the file is changed: what could not be taken back is not done. */
-static int remember(const struct repair *r, const struct buf *before,
+static int remember_file(const struct repair *r, const struct buf *before,
 	const struct buf *after, struct diag *d)
 {
 	struct stat st;
@@ -147,8 +146,8 @@ static int remember(const struct repair *r, const struct buf *before,
 					    mode, before, after, d);
 }
 
-static int check(void *ctx, const struct buf *before, const struct buf *after,
-	struct diag *d)
+static int check_file(void *ctx, const struct buf *before,
+	const struct buf *after, struct diag *d)
 {
 	const struct repair *r = ctx;
 	int err = r->in->o->no_exec
@@ -157,7 +156,7 @@ static int check(void *ctx, const struct buf *before, const struct buf *after,
 				    profile_language(r->path, r->in->who), before,
 				    after, true, d);
 
-	return err ? err : remember(r, before, after, d);
+	return err ? err : remember_file(r, before, after, d);
 }
 
 static void run_repair(struct repair *r)
@@ -165,8 +164,8 @@ static void run_repair(struct repair *r)
 	const struct fixing *f = r->in;
 	struct profile_outcome *done = &r->done;
 	struct profile_write job = {.path = r->path,
-		.edit = edit,
-		.check = check,
+		.edit = edit_file,
+		.check = check_file,
 		.ctx = r,
 		.backup_dir = f->o->backup_dir,
 		.flags = f->who->flags,
@@ -183,9 +182,10 @@ static void run_repair(struct repair *r)
 		done->err = err;
 }
 
-static bool wanted(const struct profile_problem *p, int count, char **codes)
+static bool is_wanted(const struct profile_problem *p, int count, char **codes)
 {
-	/* What a user took off PATH comes back by its name alone. */
+	/* A directory that the user took off PATH comes back only when its code
+	 * is named. */
 	bool any = count == 0 && p->code != PROBLEM_MISSING_PATH;
 
 	for (int i = 0; i < count; i++)
@@ -286,7 +286,7 @@ static int carry_out(struct fixing *f)
 }
 
 /* Somebody's yes, and a place for what is needed to take it back. */
-static int allow(struct fixing *f)
+static int allow_repairs(struct fixing *f)
 {
 	int code = profile_consent(f->o, "Repair as shown?");
 
@@ -321,14 +321,14 @@ static int run_fix(struct fixing *f, int code)
 		f->withheld = NULL;
 	}
 	if (!code && !o->dry_run)
-		code = allow(f);
+		code = allow_repairs(f);
 	if (code && !o->json)
 		return code;
 	end = carry_out(f);
 	return code ? code : end;
 }
 
-static void report(struct fixing *f)
+static void report_repairs(struct fixing *f)
 {
 	struct json *j = f->changes;
 
@@ -378,12 +378,12 @@ int profile_verb_fix(void *into, int argc, char **argv)
 	f->changes = &j;
 	profile_doctor_find(&problems, facts, &who, o, 0, NULL);
 	for (size_t i = 0; i < problems.count; i++) {
-		if (wanted(&problems.problem[i], argc > 1 ? argc - 1 : 0,
+		if (is_wanted(&problems.problem[i], argc > 1 ? argc - 1 : 0,
 			    argv + 1))
 			plan_one(f, &problems.problem[i]);
 	}
 	profile_facts_release(facts);
 	code = run_fix(f, code);
-	report(f);
+	report_repairs(f);
 	return code;
 }

@@ -39,7 +39,7 @@ void profile_items_release(struct profile_items *items)
 	free(items->exists);
 }
 
-static void *grown(void *old, size_t count, size_t size)
+static void *array_grown(void *old, size_t count, size_t size)
 {
 	void *new = reallocarray(old, count ? count : 1, size);
 
@@ -78,9 +78,10 @@ void profile_items_add(struct profile_items *items,
 
 	if (count > 256)
 		cli_die(EXIT_USAGE, "more than 256 lines at once");
-	items->item = grown(items->item, count, sizeof *items->item);
-	items->dir = grown(items->dir, count, sizeof *items->dir);
-	items->exists = grown(items->exists, count, sizeof *items->exists);
+	items->item = array_grown(items->item, count, sizeof *items->item);
+	items->dir = array_grown(items->dir, count, sizeof *items->dir);
+	items->exists = array_grown(items->exists, count,
+		sizeof *items->exists);
 	for (size_t i = from; i < count; i++) {
 		struct profile_item *item = &items->item[i];
 		struct diag d = {0};
@@ -128,7 +129,7 @@ static void add_goals(struct profile_goals *goals, enum shell_kind kind,
 
 		if (has_goal(goals, files->file[i].path))
 			continue;
-		goals->goal = grown(
+		goals->goal = array_grown(
 			goals->goal, goals->count + 1, sizeof *goals->goal);
 		g = &goals->goal[goals->count++];
 		g->file = files->file[i];

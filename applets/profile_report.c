@@ -7,7 +7,7 @@
 #include "profile_doctor.h"
 
 /* The i-th problem, the worst first and otherwise as found. */
-static const struct profile_problem *ranked(
+static const struct profile_problem *problem_ranked(
 	const struct profile_problems *p, size_t i)
 {
 	for (unsigned rank = SEVERITY_CRITICAL + 1; rank-- > 0;) {
@@ -52,7 +52,7 @@ static void doctor_json(const struct profile_problems *p,
 	}
 	json_put_open(&j, "problems", '[');
 	for (size_t i = 0; i < p->count; i++)
-		problem_json(&j, ranked(p, i));
+		problem_json(&j, problem_ranked(p, i));
 	json_putf(&j, "] changes [ ]");
 	cli_print_json(&j);
 }
@@ -65,7 +65,7 @@ static void doctor_text(
 	bool colour = cli_colour(1);
 
 	for (size_t i = 0; i < p->count; i++) {
-		const struct profile_problem *one = ranked(p, i);
+		const struct profile_problem *one = problem_ranked(p, i);
 		enum profile_problem_code code =
 			(enum profile_problem_code)one->code;
 

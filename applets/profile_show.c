@@ -1,7 +1,6 @@
 /* profile_show.c - files, list, print
  * SPDX-License-Identifier: MIT
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -65,14 +64,12 @@ static void files_text(const struct profile_files *files, enum shell_kind kind)
 	cli_print(&out);
 }
 
-int profile_verb_files(void *into, int argc, char **argv)
+int profile_verb_files(void *into)
 {
 	struct profile_opts *o = into;
 	struct profile_who who;
 	autofree struct profile_files *files = profile_alloc(sizeof *files);
 
-	(void)argc;
-	(void)argv;
 	profile_who_find(&who, o);
 	if (profile_files_list(files, who.kind, &who.place))
 		cli_die(PROFILE_EXIT_REFUSED,
@@ -167,7 +164,7 @@ static void list_file(
 static void list_snippets(
 	struct listing *l, const char *dir, enum shell_family family)
 {
-	DIR *d = opendir(dir);
+	autodir DIR *d = opendir(dir);
 	const struct dirent *e;
 	autofree char *path = malloc(PATH_MAX);
 
@@ -177,8 +174,6 @@ static void list_snippets(
 			continue;
 		list_file(l, path, family);
 	}
-	if (d)
-		closedir(d);
 }
 
 static void list_kind(
@@ -217,14 +212,12 @@ static unsigned list_all(struct listing *l, const struct profile_who *who,
 	return l->broken;
 }
 
-int profile_verb_list(void *into, int argc, char **argv)
+int profile_verb_list(void *into)
 {
 	struct profile_opts *o = into;
 	struct profile_who who;
 	autofree struct listing *l = profile_alloc(sizeof *l);
 
-	(void)argc;
-	(void)argv;
 	profile_who_find(&who, o);
 	l->o = o;
 	l->out = BUF_INIT(16u << 20);

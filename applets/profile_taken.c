@@ -1,7 +1,6 @@
 /* profile_taken.c - undo: a repair taken back
  * SPDX-License-Identifier: MIT
  */
-#include <dirent.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -9,10 +8,10 @@
 
 #include "base/diff.h"
 #include "sys/env.h"
+#include "sys/file.h"
 #include "base/path.h"
 #include "profile.h"
 #include "profile_doctor.h"
-#include "profile_taken.h"
 #include "profile/profile_undo.h"
 #include "base/str.h"
 
@@ -91,7 +90,7 @@ static int undo_one(int dir, const char *name, struct profile_undo *u,
 	return code;
 }
 
-static bool named(const char *path, int argc, char **argv)
+static bool is_named(const char *path, int argc, char **argv)
 {
 	bool any = argc < 2;
 
@@ -110,7 +109,7 @@ int profile_verb_undo(void *into, int argc, char **argv)
 	int dir, worst = EXIT_OK, seen = 0;
 	autobuf struct buf out = BUF_INIT(64u << 20);
 	struct json j = profile_json_begin(&out);
-	DIR *list;
+	autodir DIR *list = NULL;
 
 	profile_who_find(&who, o);
 	profile_json_changes(&j, o);
@@ -121,15 +120,13 @@ int profile_verb_undo(void *into, int argc, char **argv)
 
 		if (e->d_name[0] != '.' &&
 			!profile_undo_load(dir, e->d_name, u) &&
-			named(u->path, argc, argv)) {
+			is_named(u->path, argc, argv)) {
 			seen++;
 			code = undo_one(dir, e->d_name, u, &who, o, &j);
 			worst = code > worst ? code : worst;
 		}
 		profile_undo_release(u);
 	}
-	if (list)
-		closedir(list);
 	if (!seen) {
 		cli_warn("there is no repair to take back");
 		worst = EXIT_FOUND;

@@ -32,7 +32,7 @@ bool profile_shell_given(const struct profile_opts *o)
 	       !str_eq(o->shell, "all");
 }
 
-static const char *variable(const char *name)
+static const char *env_value(const char *name)
 {
 	const char *value = env_get(environ, name);
 
@@ -48,14 +48,15 @@ static int named_user(const char *word, struct user *user)
 	return user_find("/etc/passwd", by_name ? word : NULL, uid, user);
 }
 
-/* The user who became root: 0 when nobody did. */
+/* Finds the user who became root by sudo and its like; false when nobody
+ * did. */
 static bool invoking_user(struct user *user)
 {
 	static const char names[][11] = {
 		"SUDO_UID", "PKEXEC_UID", "DOAS_USER"};
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		const char *value = variable(names[i]);
+		const char *value = env_value(names[i]);
 
 		if (value && named_user(value, user) == 0)
 			return user->uid != 0;
@@ -92,7 +93,7 @@ static void find_home(struct profile_who *who, const struct user *user,
 	const char *home = o->home;
 
 	if (!home && !who->other)
-		home = variable("HOME");
+		home = env_value("HOME");
 	if (!home || home[0] != '/')
 		home = o->home ? o->home : user->home;
 	if (o->home && home[0] != '/') {
@@ -113,7 +114,7 @@ static void find_home(struct profile_who *who, const struct user *user,
 
 /* Becomes uid for good: what happens from here on, a symlink in that user's
  * home included, happens with that user's rights. */
-static void become(uid_t uid, gid_t gid)
+static void become_user(uid_t uid, gid_t gid)
 {
 	int err = user_become(uid, gid);
 
@@ -125,7 +126,7 @@ static void become(uid_t uid, gid_t gid)
 	prctl(PR_SET_DUMPABLE, 1);
 }
 
-/* Whose is what root was asked to write? */
+/* Gives up root's rights for those of the owner of the file or home. */
 static void give_up_root(const struct profile_who *who, const struct user *user,
 	const struct profile_opts *o)
 {
@@ -138,7 +139,7 @@ static void give_up_root(const struct profile_who *who, const struct user *user,
 	if (geteuid() != 0 || o->system)
 		return;
 	if (who->other) {
-		become(user->uid, user->gid);
+		become_user(user->uid, user->gid);
 		return;
 	}
 	if (str_copy(dir, sizeof dir, place))
@@ -150,7 +151,7 @@ static void give_up_root(const struct profile_who *who, const struct user *user,
 		return;
 	if (user_find("/etc/passwd", NULL, st.st_uid, &owner))
 		owner = (struct user){.gid = st.st_gid};
-	become(st.st_uid, owner.gid);
+	become_user(st.st_uid, owner.gid);
 }
 
 /* A name or argument of the process says: a restricted shell. */
@@ -237,7 +238,7 @@ static void find_shell(struct profile_who *who, const struct user *user,
 {
 	bool given = profile_shell_given(o);
 
-	if (!(!who->other && try_shell(who, variable("SHELL"), "SHELL")) &&
+	if (!(!who->other && try_shell(who, env_value("SHELL"), "SHELL")) &&
 		!try_shell(who, user->shell, "passwd") &&
 		!try_shell(who, "/bin/sh", "fallback"))
 		who->kind = SHELL_SH;
@@ -276,11 +277,11 @@ void profile_who_find(struct profile_who *who, struct profile_opts *o)
 		who->flags |= PROFILE_OPEN_NOFOLLOW;
 	who->place = (struct profile_place){
 		.root = o->root ? o->root : "", .home = who->home};
-	/* The variables of whoever called say nothing about another's files. */
+	/* The caller's variables say nothing about another user's files. */
 	if (who->other || o->home)
 		return;
-	who->place.zdotdir = variable("ZDOTDIR");
-	who->place.xdg_config = variable("XDG_CONFIG_HOME");
-	who->place.env = variable("ENV");
-	who->place.bash_env = variable("BASH_ENV");
+	who->place.zdotdir = env_value("ZDOTDIR");
+	who->place.xdg_config = env_value("XDG_CONFIG_HOME");
+	who->place.env = env_value("ENV");
+	who->place.bash_env = env_value("BASH_ENV");
 }

@@ -40,7 +40,7 @@ int session_open(const struct session_where *w, bool make)
 	struct diag d = {0};
 	int dir = session_dir(w, make, NULL, &d);
 
-	/* One that is not there holds nothing; of another it cannot be told. */
+	/* A missing directory holds no session; any other failure is told. */
 	if (dir < 0 && (make || dir != -ENOENT))
 		cli_die_diag(EXIT_FOUND, &d);
 	return dir;
@@ -68,8 +68,9 @@ void session_pick(const struct session_where *w, const char *id, bool make,
 		cli_die_diag(EXIT_FOUND, &d);
 }
 
-/* Tells the log; where there is none to be written, it is no less done. */
-static void note(const char *event, const char *id, const char *workspace)
+/* Records the event. A log that cannot be written does not undo the deed. */
+static void note_session(const char *event, const char *id,
+	const char *workspace)
 {
 	const struct guard_caller here = {.env = environ};
 	const struct audit_fact facts[] = {
@@ -91,8 +92,9 @@ const char *session_operand(int argc, char **argv)
 }
 
 /* Makes it; of a dry run only what would be in the way is told. */
-static int make(const struct session_opts *o, const struct session_where *w,
-	const char *id, const struct state *s, struct diag *d)
+static int make_session(const struct session_opts *o,
+	const struct session_where *w, const char *id, const struct state *s,
+	struct diag *d)
 {
 	autofd int dir = session_open(w, !o->dry_run), lock = -1;
 	autostate struct state there = STATE_INIT;
@@ -109,11 +111,11 @@ static int make(const struct session_opts *o, const struct session_where *w,
 	if (!err && o->here)
 		err = session_bind(w, dir, id, d);
 	if (!err)
-		note("session.open", id, w->cwd);
+		note_session("session.open", id, w->cwd);
 	return err;
 }
 
-static int create(void *into, int argc, char **argv)
+static int verb_create(void *into, int argc, char **argv)
 {
 	const struct session_opts *o = into;
 	const char *wanted = session_operand(argc, argv);
@@ -135,7 +137,7 @@ static int create(void *into, int argc, char **argv)
 	if (state_path(&s.workspace, w.workspace) ||
 		(o->cwd && state_path(&s.cwd, full)))
 		cli_die(EXIT_FOUND, "out of memory");
-	if (make(o, &w, name.id, &s, &d))
+	if (make_session(o, &w, name.id, &s, &d))
 		cli_die_diag(EXIT_FOUND, &d);
 	if (o->json)
 		session_print_made(&out, name.id, &s);
@@ -145,20 +147,20 @@ static int create(void *into, int argc, char **argv)
 	return EXIT_OK;
 }
 
-static bool carries(void *ctx, const char *pair)
+static bool keeps_pair(void *ctx, const char *pair)
 {
 	(void)ctx;
 	return state_carries(pair);
 }
 
-/* What the options of env do to the saved environment. */
-static void edit(struct state *s, const struct session_opts *o, int argc,
+/* Does what the options of env say to the saved environment. */
+static void edit_env(struct state *s, const struct session_opts *o, int argc,
 	char **argv)
 {
 	/* The first edit is one of what commands get now. */
 	if (!s->has_env && env_copy(&s->env, environ))
 		cli_die(EXIT_FOUND, "out of memory");
-	env_filter(&s->env, carries, NULL);
+	env_filter(&s->env, keeps_pair, NULL);
 	s->has_env = true;
 	for (size_t i = 0; i < o->unset.count; i++)
 		env_unset(&s->env, o->unset.item[i]);
@@ -168,7 +170,7 @@ static void edit(struct state *s, const struct session_opts *o, int argc,
 	s->used = clock_ns(CLOCK_REALTIME);
 }
 
-static int env(void *into, int argc, char **argv)
+static int verb_env(void *into, int argc, char **argv)
 {
 	const struct session_opts *o = into;
 	const char *id = argc > 1 && !strchr(argv[1], '=') ? argv[1] : NULL;
@@ -198,7 +200,7 @@ static int env(void *into, int argc, char **argv)
 		session_print_env(&s, o, &out);
 		return EXIT_OK;
 	}
-	edit(&s, o, argc - first, argv + first);
+	edit_env(&s, o, argc - first, argv + first);
 	if (o->dry_run) {
 		session_print_env(&s, o, &out);
 		return EXIT_OK;
@@ -234,7 +236,7 @@ static int end_many(const struct session_where *w, int dir, uint64_t older,
 		if (!session_load(dir, w->uid, l.id[i], &s, NULL) &&
 			(now < s.used || now - s.used < older))
 			continue;
-		/* One that stays is no reason to keep the others. */
+		/* A session that cannot be ended does not keep the others. */
 		if (!dry_run && (session_live_end(dir, l.id[i], &d) ||
 				session_end(dir, w->uid, l.id[i], &d))) {
 			cli_diag(&d);
@@ -242,7 +244,7 @@ static int end_many(const struct session_where *w, int dir, uint64_t older,
 			continue;
 		}
 		if (!dry_run)
-			note("session.end", l.id[i], s.workspace);
+			note_session("session.end", l.id[i], s.workspace);
 		add_id(ended, l.id[i]);
 	}
 	return code;
@@ -266,13 +268,13 @@ static int end_one(const struct session_where *w, int dir, const char *id,
 		return EXIT_FOUND;
 	}
 	if (!dry_run)
-		note("session.end", id, NULL);
+		note_session("session.end", id, NULL);
 	if (dry_run || ended->depth)
 		add_id(ended, id);
 	return EXIT_OK;
 }
 
-static int end(void *into, int argc, char **argv)
+static int verb_end(void *into, int argc, char **argv)
 {
 	const struct session_opts *o = into;
 	struct session_where w;
@@ -322,13 +324,13 @@ static const struct cli_verb verbs[] = {
 	CLI_VERB(session_run_list, "list", "", "the sessions of this user"),
 	CLI_VERB(session_run_show, "show", "[ID]",
 		"one session; without ID the one that a command here gets"),
-	CLI_VERB(create, "create", "[ID]", "make a session, print its id"),
-	CLI_VERB(env, "env", "[ID] [NAME=VALUE...]",
+	CLI_VERB(verb_create, "create", "[ID]", "make a session, print its id"),
+	CLI_VERB(verb_env, "env", "[ID] [NAME=VALUE...]",
 		"print the saved environment, or say what a command does not "
 		"get of the caller's; change it"),
 	CLI_VERB(session_run_stop, "stop", "[ID [PID...]]",
 		"end what its commands left running, or those programs"),
-	CLI_VERB(end, "end", "[ID...]",
+	CLI_VERB(verb_end, "end", "[ID...]",
 		"forget sessions, and end what their commands left running"),
 };
 
@@ -341,10 +343,8 @@ static const struct cli_spec spec = {
 		   "wardbox session show --json\n"
 		   "wardbox session env LANG=C --unset PAGER\n"
 		   "wardbox session end --older 7d",
-	.opts = options,
-	.opt_count = ARRAY_SIZE(options),
-	.verbs = verbs,
-	.verb_count = ARRAY_SIZE(verbs),
+	CLI_OPTS(options),
+	CLI_VERBS(verbs),
 };
 
 static int session_run(int argc, char **argv)

@@ -25,12 +25,12 @@ void session_where_am_i(struct session_where *w);
  * is negative when there is none. */
 int session_open(const struct session_where *w, bool make);
 
-/* The session that id names, or the one of this place; ends the applet when
- * there is none and none is to be made. */
+/* Picks the session that id names, or that of this place. Ends the applet when
+ * there is no such session and make is not set. */
 void session_pick(const struct session_where *w, const char *id, bool make,
 	struct session_name *name);
 
-/* What stands behind the verb, NULL for nothing; more than one ends the applet. */
+/* The operand of the verb, or NULL; more than one operand ends the applet. */
 const char *session_operand(int argc, char **argv);
 
 /* A session that was just made, as JSON. */
@@ -39,15 +39,15 @@ void session_print_made(
 
 void session_print_env(
 	const struct state *s, const struct session_opts *o, struct buf *out);
-/* What commands of the session left running: rows behind its own, or the members
- * of an array. dir may be negative. */
+/* Adds the programs that commands of the session left running: rows for people,
+ * or an array. dir may be negative. */
 void session_add_programs(struct buf *out, int dir, const char *id);
 void session_json_programs(struct json *j, int dir, const char *id);
 /* "3 m", "2 h": how long ago; "-" when never. */
 void session_add_age(struct buf *out, uint64_t then, uint64_t now);
 
 int session_run_stop(void *into, int argc, char **argv);
-int session_run_list(void *into, int argc, char **argv);
+int session_run_list(void *into);
 int session_run_show(void *into, int argc, char **argv);
 
 #endif

@@ -41,7 +41,7 @@ static void add_command(struct buf *out, pid_t pid)
 	buf_add(out, text.data, text.len);
 }
 
-/* One program, for whoever asked. */
+/* A callback for each program. */
 typedef int with_program(void *ctx, const struct limits_process *p);
 struct asked {
 	with_program *with;
@@ -85,8 +85,8 @@ static int add_program(void *ctx, const struct limits_process *p)
 
 	session_add_age(&b, p->since, clock_ns(CLOCK_REALTIME));
 	add_command(&command, p->pid);
-	buf_addf(out, "    pid %-7d %8s %7llu KiB  ", (int)p->pid, buf_str(&b),
-		(unsigned long long)p->memory / 1024);
+	buf_addf(out, "    pid %-7d %8s %7ju KiB  ", (int)p->pid, buf_str(&b),
+		p->memory / 1024);
 	cli_escape_str(out, buf_str(&command));
 	buf_addc(out, '\n');
 	return 0;
@@ -103,12 +103,10 @@ static int json_program(void *ctx, const struct limits_process *p)
 	autobuf struct buf command = BUF_INIT(COMMAND_MAX + 1);
 
 	add_command(&command, p->pid);
-	json_open(j, '{');
-	json_put_u64(j, "pid", (uint64_t)p->pid);
-	json_put_str(j, "command", buf_str(&command));
+	json_putf(j, "{ pid %ju command %s", (uintmax_t)p->pid,
+		buf_str(&command));
 	audit_json_time(j, "since", p->since);
-	json_put_u64(j, "memory", p->memory);
-	json_close(j);
+	json_putf(j, "memory %ju }", p->memory);
 	return 0;
 }
 

@@ -26,20 +26,16 @@ void session_add_age(struct buf *out, uint64_t then, uint64_t now)
 	}
 	while (age < units[i].seconds)
 		i++;
-	buf_addf(out, "%llu %s",
-		(unsigned long long)(age / (units[i].seconds
-						? units[i].seconds : 1)),
+	buf_addf(out, "%ju %s", age / (units[i].seconds ? units[i].seconds : 1),
 		units[i].unit);
 }
 
-/* The members that list and show have in common. */
+/* The members that list and show have in common; the map stays open. */
 static void json_session(struct json *j, const char *id, const struct state *s)
 {
-	json_put_str(j, "id", id);
-	json_put_str(j, "workspace", s->workspace);
-	json_put_str(j, "cwd", s->cwd);
-	json_put_u64(j, "last_exit_code", s->code);
-	json_put_u64(j, "commands", s->commands);
+	json_putf(j,
+		"{ id %s workspace %s cwd %s last_exit_code %ju commands %ju",
+		id, s->workspace, s->cwd, (uintmax_t)s->code, s->commands);
 	audit_json_time(j, "created", s->created);
 	audit_json_time(j, "used", s->used);
 }
@@ -48,7 +44,6 @@ void session_print_made(struct buf *out, const char *id, const struct state *s)
 {
 	struct json j = JSON_INIT(out);
 
-	json_open(&j, '{');
 	json_session(&j, id, s);
 	json_end(&j);
 }
@@ -79,8 +74,7 @@ void session_print_env(
 	struct diag d = {0};
 
 	if (o->json) {
-		json_open(&j, '{');
-		json_put_bool(&j, "saved", s->has_env);
+		json_putf(&j, "{ saved %d", s->has_env);
 		json_env(&j, s);
 		cli_print_json(&j);
 		return;
@@ -111,13 +105,13 @@ static void add_row(struct buf *out, const char *id, const struct state *s,
 	struct buf b = BUF_FIXED(age);
 
 	session_add_age(&b, s->used, now);
-	buf_addf(out, "%c %-44s %8s %6llu %4u  ", current ? '*' : ' ', id,
-		buf_str(&b), (unsigned long long)s->commands, (unsigned)s->code);
+	buf_addf(out, "%c %-44s %8s %6ju %4u  ", current ? '*' : ' ', id,
+		buf_str(&b), s->commands, (unsigned)s->code);
 	cli_escape_str(out, place);
 	buf_addc(out, '\n');
 }
 
-int session_run_list(void *into, int argc, char **argv)
+int session_run_list(void *into)
 {
 	const struct session_opts *o = into;
 	autosessions struct session_list l = SESSION_LIST_INIT;
@@ -128,8 +122,6 @@ int session_run_list(void *into, int argc, char **argv)
 	struct diag d = {0};
 	autofd int dir = -1;
 
-	(void)argc;
-	(void)argv;
 	session_where_am_i(&w);
 	(void)session_resolve(&w, false, &here, &d);
 	dir = session_open(&w, false);
@@ -152,7 +144,6 @@ int session_run_list(void *into, int argc, char **argv)
 			session_add_programs(&out, dir, l.id[i]);
 			continue;
 		}
-		json_open(&j, '{');
 		json_session(&j, l.id[i], &s);
 		json_put_bool(&j, "current", current);
 		session_json_programs(&j, dir, l.id[i]);
@@ -184,8 +175,7 @@ static void add_facts(struct buf *out, const struct session_name *name,
 	buf_addf(out, "%-12s %zu variables%s\n", "environment", s->env.count,
 		s->has_env ? "" : " saved: the caller's");
 	buf_addf(out, "%-12s %u\n", "last code", (unsigned)s->code);
-	buf_addf(out, "%-12s %llu\n", "commands",
-		(unsigned long long)s->commands);
+	buf_addf(out, "%-12s %ju\n", "commands", s->commands);
 	buf_addf(out, "%-12s ", "created");
 	if (s->created)
 		audit_add_time(out, s->created);
@@ -195,16 +185,12 @@ static void add_facts(struct buf *out, const struct session_name *name,
 static void json_facts(struct json *j, const struct session_name *name,
 	const struct state *s, const char *base, int dir)
 {
-	json_open(j, '{');
 	json_session(j, name->id, s);
-	json_put_str(j, "pwd", s->pwd);
-	json_put_str(j, "source", session_source_name(name->source));
-	json_put_str(j, "base", base[0] ? base : NULL);
-	json_put_open(j, "dirs", '[');
+	json_putf(j, "pwd %s source %s base %s dirs [", s->pwd,
+		session_source_name(name->source), base[0] ? base : NULL);
 	for (size_t i = 0; i < s->dir_count; i++)
 		json_str(j, s->dirs[i]);
-	json_close(j);
-	json_put_bool(j, "env_saved", s->has_env);
+	json_putf(j, "] env_saved %d", s->has_env);
 	json_env(j, s);
 	session_json_programs(j, dir, name->id);
 }

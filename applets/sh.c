@@ -39,8 +39,9 @@ static const struct cli_spec spec = {
 		   "WARDBOX_DEBUG=1 wardbox sh -c 'git status'",
 };
 
-/* In place of this process: nothing of ours stays behind. */
-__attribute__((noreturn)) static void become(const char *path, char **argv)
+/* Becomes the program; nothing of wardbox stays behind. */
+__attribute__((noreturn)) static void become_shell(const char *path,
+	char **argv)
 {
 	int err;
 
@@ -62,7 +63,7 @@ static int find_real(const char *argv0, char *path, size_t size, struct diag *d)
 }
 
 /* Runs q; once more when the shell was gone by the time it was to start. */
-__attribute__((noreturn)) static void end(
+__attribute__((noreturn)) static void run_and_end(
 	const struct guard_request *q, char *path, size_t size)
 {
 	static struct guard_outcome out;
@@ -72,9 +73,8 @@ __attribute__((noreturn)) static void end(
 		!find_real(q->command.argv[0], path, size, &out.diag))
 		guard_run(q, &out);
 	if (out.undo_gone && q->io.pty && q->command.kind == GUARD_LINE)
-		cli_warn("%llu path%s removed; 'wardbox undo' brings %s back",
-			(unsigned long long)out.undo_gone,
-			out.undo_gone == 1 ? " was" : "s were",
+		cli_warn("%ju path%s removed; 'wardbox undo' brings %s back",
+			out.undo_gone, out.undo_gone == 1 ? " was" : "s were",
 			out.undo_gone == 1 ? "it" : "them");
 	cli_guard_exit(&out);
 }
@@ -90,12 +90,12 @@ static int sh_run(int argc, char **argv)
 	if (find_real(argv[0], path, sizeof path, &d))
 		cli_die_diag(EXIT_NOTFOUND, &d);
 	if (probe_inside())
-		become(path, argv);
+		become_shell(path, argv);
 	cli_hide_words(argv + 1);
 	cli_guard_facts(&q.caller);
 	q.io.pty = cli_guard_on_terminal();
 	cli_shell_call(&q, &script);
-	end(&q, path, sizeof path);
+	run_and_end(&q, path, sizeof path);
 }
 
 const struct applet sh_applet = {.run = sh_run, .cli = &spec};

@@ -44,8 +44,7 @@ static const struct cli_spec spec = {
 	.about = "Runs commands that nobody trusts: decided, confined, recorded.",
 	.example = "wardbox sh -c 'echo hello'\n"
 		   "wardbox --install-links ~/bin",
-	.opts = options,
-	.opt_count = ARRAY_SIZE(options),
+	CLI_OPTS(options),
 };
 
 static bool is_pattern(const char *name)
@@ -61,15 +60,12 @@ static void json_applets(struct json *j)
 
 		if (!row->about)
 			continue;
-		json_open(j, '{');
-		json_put_str(j, "name", row->name);
-		json_put_str(j, "about", row->about);
-		json_put_open(j, "aliases", '[');
+		json_putf(j, "{ name %s about %s aliases [", row->name,
+			row->about);
 		for (size_t k = 0; k < applet_names_count; k++)
 			if (applet_names[k].applet == row->applet && k != i)
 				json_str(j, applet_names[k].name);
-		json_close(j);
-		json_close(j);
+		json_putf(j, "] }");
 	}
 	json_close(j);
 }
@@ -100,14 +96,12 @@ static int print_version(bool as_json)
 	struct json j = JSON_INIT(&out);
 
 	if (as_json) {
-		json_open(&j, '{');
-		json_put_str(&j, "version", WARDBOX_VERSION);
-		json_put_str(&j, "commit", WARDBOX_COMMIT);
-		json_key(&j, "applets");
+		json_putf(&j, "{ version %s commit %s applets",
+			WARDBOX_VERSION, WARDBOX_COMMIT);
 		json_applets(&j);
-		json_put_open(&j, "limits", '{');
-		json_put_u64(&j, "line", CONFIG_LIMIT_LINE);
-		json_put_u64(&j, "environment", CONFIG_LIMIT_ENV);
+		json_putf(&j, "limits { line %ju environment %ju",
+			(uintmax_t)CONFIG_LIMIT_LINE,
+			(uintmax_t)CONFIG_LIMIT_ENV);
 		json_end(&j);
 	} else {
 		buf_addf(&out, "wardbox %s (%s)\napplets:", WARDBOX_VERSION,
@@ -137,8 +131,9 @@ static int print_usage(void)
 	return EXIT_OK;
 }
 
-/* One name in the directory, unless it is only to be told; something else
- * already there is never replaced. 0, or -errno when the link could not be made or is not ours. */
+/* Makes one link in the directory, or with --dry-run only looks. A name that is
+ * there is never replaced. 0, or -errno when the link could not be made or the
+ * name is something else. */
 static int make_link(
 	const struct toplevel *t, int dir, const char *self, const char *name)
 {

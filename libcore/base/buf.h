@@ -29,6 +29,7 @@ struct buf {
 	size_t max; /* .len never passes this */
 	int err;    /* 0, -ENOMEM, or -ENOBUFS when max would be passed */
 	bool owned; /* data is ours to grow and free */
+	bool brief; /* buf_addf() shortens each long %s in its middle */
 };
 
 /* Empty, on the heap when needed, at most max bytes. */

@@ -9,6 +9,9 @@
 
 #include "base/str.h"
 
+/* Of a string in a brief text. */
+enum { BRIEF_MAX = 160, BRIEF_HEAD = 100, BRIEF_TAIL = 50 };
+
 struct fmt_spec {
 	bool left, zero;
 	int width;
@@ -142,6 +145,12 @@ static void add_string(
 	n = spec->precision >= 0 ? strnlen(s, (size_t)spec->precision)
 				 : strlen(s);
 	spec->zero = false;
+	if (b->brief && spec->precision < 0 && n > BRIEF_MAX) {
+		buf_add(b, s, BRIEF_HEAD);
+		buf_adds(b, "...");
+		buf_add(b, s + n - BRIEF_TAIL, BRIEF_TAIL);
+		return;
+	}
 	add_padded(b, spec, "", s, n);
 }
 

@@ -29,6 +29,8 @@ __attribute__((format(printf, 3, 0))) static void fill(
 	const char *s;
 	size_t n;
 
+	/* A long name must not displace what is wrong with it. */
+	b.brief = true;
 	buf_vaddf(&b, fmt, ap);
 	b.err = 0;
 	s = buf_str(&b);

@@ -31,7 +31,7 @@ void cli_name(const char *name)
 
 /* Writes a line in one call, so that lines of parallel processes do not mix. A
  * failure cannot be reported anywhere. */
-static void say(struct buf *line)
+static void say_line(struct buf *line)
 {
 	buf_addc(line, '\n');
 	(void)file_write_all(STDERR_FILENO, line->data, line->len);
@@ -41,12 +41,12 @@ static void say(struct buf *line)
 __attribute__((format(printf, 1, 0))) static void warn_v(
 	const char *fmt, va_list ap)
 {
-	autobuf struct buf line = BUF_INIT(65536), text = BUF_INIT(16384);
+	autobuf struct buf line = BUF_INIT(4 << 20), text = BUF_INIT(1 << 20);
 
 	buf_addf(&line, "%s: ", speaker);
 	buf_vaddf(&text, fmt, ap);
 	cli_escape(&line, text.data, text.len);
-	say(&line);
+	say_line(&line);
 }
 
 FLOATLESS void cli_warn(const char *fmt, ...)
@@ -91,7 +91,7 @@ void cli_diag(const struct diag *d)
 	autobuf struct buf line = BUF_INIT(16384);
 
 	add_diag(&line, d);
-	say(&line);
+	say_line(&line);
 }
 
 void cli_diag_to(int fd, const struct diag *d)

@@ -108,12 +108,15 @@ static inline const char *cli_part(const char *text)
 /* A verb of an applet: "dump", "[FILE...]", and what it does. */
 struct cli_verb {
 	const char *text; /* name NUL arguments NUL help */
-	/* argv[0] is the verb. */
+	/* One of them: argv[0] is the verb; plain takes no operand. */
 	int (*run)(void *into, int argc, char **argv);
+	int (*plain)(void *into);
 };
 #define CLI_VERB(fn, name, args, help)                                         \
 	{                                                                      \
-		name "\0" args "\0" help, fn                                   \
+		name "\0" args "\0" help,                                      \
+			_Generic(fn, int (*)(void *): NULL, default: fn),      \
+			_Generic(fn, int (*)(void *): fn, default: NULL)       \
 	}
 
 enum {
@@ -138,6 +141,10 @@ struct cli_spec {
 	/* Prints a mistake if --json asks for that; NULL: as usual. */
 	void (*refuse)(int code, const struct diag *d);
 };
+
+/* The tables of a spec. */
+#define CLI_OPTS(table) .opts = (table), .opt_count = ARRAY_SIZE(table)
+#define CLI_VERBS(table) .verbs = (table), .verb_count = ARRAY_SIZE(table)
 
 /* Parses argv[1..] into *into, permuting so that the operands stand last.
  * --help prints and exits 0; a mistake prints one line and exits 2 (125 with

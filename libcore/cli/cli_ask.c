@@ -82,13 +82,12 @@ static void add_line(struct buf *out, const char *line)
 		buf_addf(out, "    … %zu bytes more\n", n - shown);
 }
 
-/* Adds the rule, and its place unless it stands in no file. */
-static void add_why(struct buf *out, const struct policy_verdict *v)
+void cli_ask_rule(struct buf *out, const struct policy_verdict *v)
 {
-	buf_addf(out, "  rule %s", v->rule);
+	buf_adds(out, v->rule);
 	if (v->line)
 		buf_addf(out, " (%s:%u)", v->file, v->line);
-	buf_addf(out, ": %s\n", v->reason);
+	buf_addf(out, ": %s", v->reason);
 }
 
 static void close_question(void)
@@ -192,7 +191,9 @@ static int ask_put(void *ctx, const struct policy_verdict *v, const char *line,
 		buf_addc(&out, '\n');
 	}
 	add_unusual(&out, line);
-	add_why(&out, v);
+	buf_adds(&out, "  rule ");
+	cli_ask_rule(&out, v);
+	buf_addc(&out, '\n');
 	if (!err)
 		err = out.err ? -ENOMEM
 			      : file_write_all(asked.tty, out.data, out.len);
@@ -212,7 +213,7 @@ static int ask_fd(void *ctx)
 }
 
 /* Is the answer "y" or "Yes"? A longer word that begins so is not. */
-static bool answers(const char *word)
+static bool reads_answer(const char *word)
 {
 	return (asked.len == 1 || asked.len == strlen(word)) &&
 	       !strncasecmp(asked.answer, word, asked.len);
@@ -220,8 +221,8 @@ static bool answers(const char *word)
 
 static enum guard_answer by_line(void)
 {
-	enum guard_answer answer = answers("always") ? GUARD_ALWAYS
-				   : answers("yes")  ? GUARD_YES
+	enum guard_answer answer = reads_answer("always") ? GUARD_ALWAYS
+				   : reads_answer("yes")  ? GUARD_YES
 						     : GUARD_NO;
 
 	close_question();

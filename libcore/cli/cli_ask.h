@@ -13,4 +13,7 @@ const struct guard_answerer *cli_person(void);
 /* The signal by which the person answered: SIGINT, or 0. */
 int cli_ask_stopped(void);
 
+/* Adds the rule, its place unless it stands in no file, and its reason. */
+void cli_ask_rule(struct buf *out, const struct policy_verdict *v);
+
 #endif

@@ -58,7 +58,7 @@ static void tell_person(const struct diag *d)
 		cli_diag(d);
 }
 
-static void tell(const struct diag *d, int fd)
+static void tell_outcome(const struct diag *d, int fd)
 {
 	if (fd >= 0)
 		cli_diag_to(fd, d);
@@ -71,7 +71,7 @@ void cli_guard_facts(struct guard_caller *who)
 	who->env = environ;
 	who->profile = getenv("WARDBOX_PROFILE");
 	who->person = cli_person();
-	who->tell = tell;
+	who->tell = tell_outcome;
 }
 
 void cli_hide_words(char **words)
@@ -108,15 +108,6 @@ static void tell_limit(const struct guard_outcome *r, enum limits_kind limit,
 			policy_profile_name(r->profile), key[limit],
 			POLICY_SYSTEM);
 	cli_diag(&d);
-}
-
-/* Adds the rule, and its place unless it stands in no file. */
-static void add_rule(struct buf *out, const struct policy_verdict *v)
-{
-	buf_adds(out, v->rule);
-	if (v->line)
-		buf_addf(out, " (%s:%u)", v->file, v->line);
-	buf_addf(out, ": %s", v->reason);
 }
 
 /* Tells what the command had left behind and was ended. */
@@ -173,7 +164,7 @@ void cli_guard_tell(const struct guard_outcome *r)
 			cli_diag(&r->remark);
 		return;
 	}
-	add_rule(&rule, v);
+	cli_ask_rule(&rule, v);
 	cli_warn("profile %s, session %s: %s by rule %s",
 		policy_profile_name(r->profile), r->session,
 		policy_decision_name(v->decision), buf_str(&rule));

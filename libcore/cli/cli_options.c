@@ -35,6 +35,7 @@ __attribute__((noreturn, format(printf, 4, 0))) static void die_usage(
 	autobuf struct buf text = BUF_INIT(8192);
 	struct diag d = {0};
 
+	text.brief = true;
 	buf_vaddf(&text, fmt, ap);
 	if (argv && spec->refuse && asks_json(argv)) {
 		diag_fail(&d, -EINVAL, "%s", buf_str(&text));
@@ -45,8 +46,8 @@ __attribute__((noreturn, format(printf, 4, 0))) static void die_usage(
 		spec->name, *spec->name ? " " : "");
 }
 
-FLOATLESS __attribute__((noreturn, format(printf, 2, 3))) static void mistake(
-	const struct parse *p, const char *fmt, ...)
+FLOATLESS __attribute__((noreturn, format(printf, 2, 3))) static void
+refuse_option(const struct parse *p, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -74,7 +75,7 @@ static void check_number(const struct parse *p, int err, const char *shown,
 	const char *value, const char *what)
 {
 	if (err)
-		mistake(p, "%s: '%s' is %s", shown, value,
+		refuse_option(p, "%s: '%s' is %s", shown, value,
 			err == -ERANGE ? "out of range" : what);
 }
 
@@ -94,7 +95,7 @@ static bool is_place(const char *arg)
 	return str_eq(arg, "DIR") || str_eq(arg, "FILE");
 }
 
-static void store(const struct parse *p, const struct cli_opt *o,
+static void store_value(const struct parse *p, const struct cli_opt *o,
 	const char *shown, const char *value)
 {
 	union {
@@ -114,8 +115,8 @@ static void store(const struct parse *p, const struct cli_opt *o,
 		/* An empty "$UNSET" must not mean that the option was left
 		 * out. */
 		if (value && !*value && is_place(cli_part(o->text)))
-			mistake(p, "%s needs a %s, not an empty name", shown,
-				cli_part(o->text));
+			refuse_option(p, "%s needs a %s, not an empty name",
+				shown, cli_part(o->text));
 		*at.str = value;
 		break;
 	case CLI_KIND_UINT:
@@ -137,7 +138,8 @@ static void store(const struct parse *p, const struct cli_opt *o,
 		break;
 	}
 	if (o->some && !(o->kind == CLI_KIND_UINT ? *at.number : *at.wide))
-		mistake(p, "%s: 0 would be none: leave it out", shown);
+		refuse_option(p, "%s: 0 means nothing here: leave it out",
+			shown);
 }
 
 static bool is_help(const char *name)
@@ -172,9 +174,9 @@ static void unknown_long(const struct parse *p, const char *name, size_t n)
 		}
 	}
 	if (near)
-		mistake(p, "unknown option --%.*s (is --%s meant?)", (int)n,
-			name, near);
-	mistake(p, "unknown option --%.*s", (int)n, name);
+		refuse_option(p, "unknown option --%.*s (is --%s meant?)",
+			(int)n, name, near);
+	refuse_option(p, "unknown option --%.*s", (int)n, name);
 }
 
 /* Takes "--name" or "--name=value" at argv[i]; returns how many words it
@@ -199,17 +201,17 @@ static int parse_long(const struct parse *p, int left, char **argv)
 		return 0;
 	}
 	if (value && !takes_value(o))
-		mistake(p, "--%s takes no value", o->text);
+		refuse_option(p, "--%s takes no value", o->text);
 	if (value) {
 		value++;
 	} else if (takes_value(o)) {
 		if (left < 2)
-			mistake(p, "--%s needs a %s", o->text,
+			refuse_option(p, "--%s needs a %s", o->text,
 				cli_part(o->text));
 		value = argv[1];
 		used = 2;
 	}
-	store(p, o, BUF_PRINT(shown, "--%s", o->text), value);
+	store_value(p, o, BUF_PRINT(shown, "--%s", o->text), value);
 	return used;
 }
 
@@ -231,27 +233,28 @@ static int parse_short(const struct parse *p, int left, char **argv)
 		if (!o && *c == 'h')
 			help_and_exit(p);
 		if (!o) {
-			mistake(p, "unknown option -%c", *c);
+			refuse_option(p, "unknown option -%c", *c);
 			return 0;
 		}
 		if (!takes_value(o)) {
-			store(p, o, shown, NULL);
+			store_value(p, o, shown, NULL);
 			continue;
 		}
 		if (c[1]) {
-			store(p, o, shown, c + 1);
+			store_value(p, o, shown, c + 1);
 			return 1;
 		}
 		if (left < 2)
-			mistake(p, "-%c needs a %s", *c, cli_part(o->text));
-		store(p, o, shown, argv[1]);
+			refuse_option(p, "-%c needs a %s", *c,
+				cli_part(o->text));
+		store_value(p, o, shown, argv[1]);
 		return 2;
 	}
 	return 1;
 }
 
 /* Moves argv[at..at+n) in front of the operands that begin at first. */
-static void rotate(char **argv, int first, int at, int n)
+static void rotate_words(char **argv, int first, int at, int n)
 {
 	for (; n; n--, at++, first++) {
 		char *moved = argv[at];
@@ -287,14 +290,14 @@ int cli_parse(const struct cli_spec *spec, void *into, int argc, char **argv)
 			continue;
 		}
 		if (str_eq(arg, "--")) {
-			rotate(argv, operands++, at, 1);
+			rotate_words(argv, operands++, at, 1);
 			break;
 		}
 		if (arg[1] == '-')
 			used = parse_long(&p, argc - at, argv + at);
 		else
 			used = parse_short(&p, argc - at, argv + at);
-		rotate(argv, operands, at, used);
+		rotate_words(argv, operands, at, used);
 		operands += used;
 		at += used;
 	}
@@ -314,13 +317,19 @@ static void unknown_verb(const struct cli_spec *spec, const char *name)
 	cli_die_usage(spec, "unknown verb '%s'%s", name, buf_str(&near));
 }
 
+static int run_verb(
+	const struct cli_verb *v, void *into, int argc, char **argv)
+{
+	return v->plain ? v->plain(into) : v->run(into, argc, argv);
+}
+
 int cli_verb(const struct cli_spec *spec, void *into, int argc, char **argv,
 	int fallback)
 {
 	if (argc <= 0) {
 		if (fallback < 0)
 			cli_die_usage(spec, "a verb is needed");
-		return spec->verbs[fallback].run(into, 0, argv);
+		return run_verb(&spec->verbs[fallback], into, 0, argv);
 	}
 	for (size_t i = 0; i < spec->verb_count; i++) {
 		const char *text = spec->verbs[i].text;
@@ -329,7 +338,7 @@ int cli_verb(const struct cli_spec *spec, void *into, int argc, char **argv,
 			continue;
 		if (argc > 1 && !text[strlen(text) + 1])
 			cli_die_usage(spec, "'%s' takes no operand", text);
-		return spec->verbs[i].run(into, argc, argv);
+		return run_verb(&spec->verbs[i], into, argc, argv);
 	}
 	unknown_verb(spec, argv[0]);
 	return EXIT_USAGE;

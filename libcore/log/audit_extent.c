@@ -3,7 +3,6 @@
  */
 #include "log/audit_extent_in.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -15,7 +14,7 @@
 #include <unistd.h>
 
 #include "log/audit_place.h"
-#include "base/cleanup.h"
+#include "sys/file.h"
 #include "base/str.h"
 
 static int by_number(const void *a, const void *b)
@@ -46,18 +45,12 @@ static int add_first(uint64_t **firsts, int *n, uint64_t first)
 	return 0;
 }
 
-static void close_dir(DIR **dir)
-{
-	if (*dir)
-		closedir(*dir);
-}
-
 /* Calls each for every name of the directory, until one returns an error. */
 static int dir_each(int dirfd, int (*each)(void *ctx, const char *name),
 	void *ctx, struct diag *d)
 {
 	autofd int fd = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	autoclean(close_dir) DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	autodir DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *entry;
 	int err = 0;
 

@@ -49,13 +49,13 @@ struct candidate {
 	bool make_dir;
 };
 
-static bool absolute(const char *s)
+static bool is_absolute(const char *s)
 {
 	return s && s[0] == '/';
 }
 
 /* Fills the i-th candidate; false when its variable says nothing. */
-static bool candidate(struct candidate *c, const struct audit_place *p,
+static bool find_candidate(struct candidate *c, const struct audit_place *p,
 	uid_t uid, unsigned i)
 {
 	struct buf dir = BUF_FIXED(c->dir);
@@ -68,13 +68,13 @@ static bool candidate(struct candidate *c, const struct audit_place *p,
 		c->make_dir = uid == 0;
 		break;
 	case 1:
-		if (absolute(p->state_home))
+		if (is_absolute(p->state_home))
 			buf_addf(&dir, "%s/wardbox", p->state_home);
-		else if (absolute(p->home))
+		else if (is_absolute(p->home))
 			buf_addf(&dir, "%s/.local/state/wardbox", p->home);
 		break;
 	default:
-		if (absolute(p->state_base))
+		if (is_absolute(p->state_base))
 			buf_addf(&dir, "%s/%u", p->state_base, (unsigned)uid);
 	}
 	if (i)
@@ -95,7 +95,7 @@ int audit_place_open(const struct audit_place *place, uid_t uid, bool make,
 	for (unsigned i = 0; i < (make ? 6u : 3u); i++) {
 		int fd;
 
-		if (!candidate(&c, place, uid, i % 3))
+		if (!find_candidate(&c, place, uid, i % 3))
 			continue;
 		fd = try_place(c.dir, c.leaf, uid, i >= 3, c.make_dir, d);
 		if (fd == -ENOENT)

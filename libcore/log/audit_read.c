@@ -33,7 +33,7 @@ void audit_reader_release(struct audit_reader *r)
 	*r = AUDIT_READER_INIT;
 }
 
-static void begin(struct audit_reader *r)
+static void reader_begin(struct audit_reader *r)
 {
 	*r = AUDIT_READER_INIT;
 	r->window = BUF_INIT(WINDOW);
@@ -55,7 +55,7 @@ static void take_extent(struct audit_reader *r, struct audit_extent *e)
 int audit_reader_extent(struct audit_reader *r, int dirfd,
 	struct audit_extent *e, uint64_t from, struct diag *d)
 {
-	begin(r);
+	reader_begin(r);
 	r->dirfd = fcntl(dirfd, F_DUPFD_CLOEXEC, 3);
 	if (r->dirfd < 0)
 		return diag_errno(d, -errno, "audit log");
@@ -77,7 +77,7 @@ int audit_reader_dir(
 int audit_reader_fds(
 	struct audit_reader *r, const int *fds, size_t n, struct diag *d)
 {
-	begin(r);
+	reader_begin(r);
 	r->fds = reallocarray(NULL, n ? n : 1, sizeof *fds);
 	if (!r->fds) {
 		for (size_t i = 0; i < n; i++)
@@ -135,7 +135,7 @@ static int next_segment(
 }
 
 /* Reads more bytes; sets eof when there are none. */
-static int refill(struct audit_reader *r, struct diag *d)
+static int window_refill(struct audit_reader *r, struct diag *d)
 {
 	uint64_t read_to = r->offset + r->window.len;
 	size_t want = CHUNK;
@@ -174,7 +174,7 @@ static int frame_here(struct audit_reader *r, struct audit_frame *f, bool *fatal
 				(const uint8_t *)r->window.data + r->pos, left);
 		if (err != -EAGAIN || r->eof)
 			return err;
-		err = refill(r, d);
+		err = window_refill(r, d);
 		if (err) {
 			*fatal = true;
 			return err;
@@ -202,14 +202,14 @@ static int skip_rest(struct audit_reader *r, struct diag *d)
 		r->offset = end - r->pos;
 	r->eof |= size >= 0;
 	while (!r->eof && !err) {
-		err = refill(r, d);
+		err = window_refill(r, d);
 		r->pos = r->window.len;
 	}
 	return err;
 }
 
 /* Searches the next good frame, from a place where none begins. */
-static int resync(
+static int find_frame(
 	struct audit_reader *r, struct audit_damage *damage, struct diag *d)
 {
 	const uint64_t start = r->offset + r->pos;
@@ -293,7 +293,7 @@ int audit_next(struct audit_reader *r, struct audit_record *rec,
 	if (err == -EAGAIN && r->patient && r->at == r->count)
 		return AUDIT_GOT_END;
 	if (err || !crc_fits(r, f))
-		return resync(r, damage, d);
+		return find_frame(r, damage, d);
 	rec->log_id = r->log_id;
 	rec->segment = r->segment;
 	rec->offset = r->offset + r->pos;

@@ -58,7 +58,7 @@ uint32_t audit_filter_kinds(const struct audit_filter *f)
 		(f->grep ? 1u << AUDIT_IO : 0);
 }
 
-static struct audit_seen *slot(const struct audit_filter *f, uint64_t exec)
+static struct audit_seen *exec_slot(const struct audit_filter *f, uint64_t exec)
 {
 	size_t mask = f->seen_cap - 1;
 	size_t i = (size_t)(exec * UINT64_C(0x9e3779b97f4a7c15) >> 20) & mask;
@@ -68,7 +68,7 @@ static struct audit_seen *slot(const struct audit_filter *f, uint64_t exec)
 	return &f->seen[i];
 }
 
-static int grow(struct audit_filter *f)
+static int execs_grow(struct audit_filter *f)
 {
 	struct audit_filter bigger = *f;
 
@@ -80,7 +80,7 @@ static int grow(struct audit_filter *f)
 		return -ENOMEM;
 	for (size_t i = 0; i < f->seen_cap; i++)
 		if (f->seen[i].exec)
-			*slot(&bigger, f->seen[i].exec) = f->seen[i];
+			*exec_slot(&bigger, f->seen[i].exec) = f->seen[i];
 	free(f->seen);
 	f->seen = bigger.seen;
 	f->seen_cap = bigger.seen_cap;
@@ -110,7 +110,7 @@ static bool end_fits(const struct audit_filter *f, const struct audit_record *r)
 }
 
 /* The conditions of its command that r fulfils. */
-static uint8_t judge(struct audit_filter *f, const struct audit_record *r)
+static uint8_t judge_exec(struct audit_filter *f, const struct audit_record *r)
 {
 	if (r->type == AUDIT_START)
 		return audit_start_fits(f, r) ? FITS_START : 0;
@@ -132,16 +132,16 @@ int audit_filter_note(struct audit_filter *f, const struct audit_record *r)
 		if (err)
 			return err;
 	}
-	fits = r->exec ? judge(f, r) : 0;
+	fits = r->exec ? judge_exec(f, r) : 0;
 	if (!fits)
 		return 0;
 	if (4 * f->seen_count >= 3 * f->seen_cap) {
-		int err = grow(f);
+		int err = execs_grow(f);
 
 		if (err)
 			return err;
 	}
-	s = slot(f, r->exec);
+	s = exec_slot(f, r->exec);
 	if (!s->exec)
 		f->seen_count++;
 	s->exec = r->exec;
@@ -159,7 +159,7 @@ static bool command_fits(const struct audit_filter *f, uint64_t exec)
 		return true;
 	if (!exec)
 		return false;
-	fits = f->seen_cap ? slot(f, exec)->fits : 0;
+	fits = f->seen_cap ? exec_slot(f, exec)->fits : 0;
 	return ((fits & want) == want) != f->invert;
 }
 

@@ -41,7 +41,7 @@ void audit_add_uuid(
 	}
 }
 
-static char *two(char *p, int v, char behind)
+static char *put_two(char *p, int v, char behind)
 {
 	p[0] = (char)('0' + v / 10 % 10);
 	p[1] = (char)('0' + v % 10);
@@ -57,13 +57,13 @@ void audit_add_time(struct buf *out, uint64_t ns)
 	struct tm t = {0};
 
 	gmtime_r(&s, &t);
-	two(p, (t.tm_year + 1900) / 100, 0);
-	p = two(p + 2, t.tm_year % 100, '-');
-	p = two(p, t.tm_mon + 1, '-');
-	p = two(p, t.tm_mday, 'T');
-	p = two(p, t.tm_hour, ':');
-	p = two(p, t.tm_min, ':');
-	p = two(p, t.tm_sec, '.');
+	put_two(p, (t.tm_year + 1900) / 100, 0);
+	p = put_two(p + 2, t.tm_year % 100, '-');
+	p = put_two(p, t.tm_mon + 1, '-');
+	p = put_two(p, t.tm_mday, 'T');
+	p = put_two(p, t.tm_hour, ':');
+	p = put_two(p, t.tm_min, ':');
+	p = put_two(p, t.tm_sec, '.');
 	for (unsigned i = 9; i--; rest /= 10)
 		p[i] = (char)('0' + rest % 10);
 	p[9] = 'Z';
@@ -94,7 +94,7 @@ static void put_key(struct json *j, struct cbor_in *in)
 	if (k.major == CBOR_TEXT || k.major == CBOR_BYTES)
 		buf_add(&name, k.bytes, (size_t)k.n);
 	else
-		buf_addf(&name, "%llu", (unsigned long long)k.n);
+		buf_addf(&name, "%ju", k.n);
 	if (memchr(buf_str(&name), '\0', name.len))
 		name.len = strlen(name.data);
 	json_key(j, buf_str(&name));

@@ -84,7 +84,7 @@ static const char *const decisions[] = {"allow", "deny", "confirm", "redirect",
 static const char *const streams[] = {
 	"stdin", "stdout", "stderr", "ttyin", "ttyout", "winsize", "signal"};
 
-static const char *word(const char *const *words, size_t n, uint64_t i)
+static const char *word_name(const char *const *words, size_t n, uint64_t i)
 {
 	return i < n ? words[i] : "unknown";
 }
@@ -100,17 +100,17 @@ static int word_find(const char *const *words, size_t n, const char *name)
 const char *audit_type_name(uint64_t type)
 {
 	return type == AUDIT_PURGED ? "purged"
-				    : word(types, ARRAY_SIZE(types), type);
+				    : word_name(types, ARRAY_SIZE(types), type);
 }
 
 const char *audit_decision_name(uint64_t decision)
 {
-	return word(decisions, ARRAY_SIZE(decisions), decision);
+	return word_name(decisions, ARRAY_SIZE(decisions), decision);
 }
 
 const char *audit_stream_name(uint64_t stream)
 {
-	return word(streams, ARRAY_SIZE(streams), stream);
+	return word_name(streams, ARRAY_SIZE(streams), stream);
 }
 
 int audit_stream_parse(const char *name)

@@ -71,7 +71,7 @@ void audit_add_command(struct buf *out, const struct audit_record *r)
 }
 
 /* Does the pattern match the whole or, if it has no star of its own, a part? */
-static bool fits(const char *pattern, const char *s)
+static bool pattern_fits(const char *pattern, const char *s)
 {
 	if (strpbrk(pattern, "*?"))
 		return str_glob(pattern, s);
@@ -90,7 +90,7 @@ static bool text_fits(const char *pattern, const struct audit_record *r,
 	if (!text)
 		return false;
 	buf_add(&b, text->bytes, (size_t)text->n);
-	return fits(pattern, buf_str(&b));
+	return pattern_fits(pattern, buf_str(&b));
 }
 
 /* Compares the line as a person would type it; for "sh -c LINE" also LINE,
@@ -104,13 +104,13 @@ static bool line_fits(const char *pattern, const struct audit_record *r)
 	bool text = false;
 
 	audit_add_command(&b, r);
-	if (fits(pattern, buf_str(&b)))
+	if (pattern_fits(pattern, buf_str(&b)))
 		return true;
 	while (n-- && !cbor_next(&in, &word) && word.bytes) {
 		if (text) {
 			buf_clear(&b);
 			buf_add(&b, word.bytes, (size_t)word.n);
-			return fits(pattern, buf_str(&b));
+			return pattern_fits(pattern, buf_str(&b));
 		}
 		text = word.n > 1 && word.bytes[0] == '-' &&
 			word.bytes[1] != '-' && word.bytes[word.n - 1] == 'c';
@@ -142,7 +142,7 @@ int audit_output_begin(struct audit_filter *f)
 	return f->ends ? 0 : -ENOMEM;
 }
 
-static size_t least(size_t a, size_t b)
+static size_t least_of(size_t a, size_t b)
 {
 	return a < b ? a : b;
 }
@@ -166,7 +166,7 @@ bool audit_output_fits(struct audit_filter *f, const struct audit_record *r)
 		audit_field(r, AUDIT_K_GAP))
 		f->ends->of[slot].len = 0;
 	n = f->ends->of[slot].len;
-	head = least((size_t)data->n, half);
+	head = least_of((size_t)data->n, half);
 	memcpy(join, f->ends->of[slot].text, n);
 	memcpy(join + n, data->bytes, head);
 	f->ends->of[slot].exec = r->exec;
@@ -179,7 +179,7 @@ bool audit_output_fits(struct audit_filter *f, const struct audit_record *r)
 	} else {
 		n += head;
 	}
-	head = least(n, half);
+	head = least_of(n, half);
 	f->ends->of[slot].len = head;
 	memcpy(f->ends->of[slot].text, join + n - head, head);
 	return false;

@@ -37,6 +37,7 @@ FLOATLESS void audit_find(struct audit_check *c, enum audit_level level, const c
 	b.err = 0;
 	f.text = buf_str(&b);
 	if (r) {
+		f.placed = true;
 		f.seq = r->seq;
 		f.segment = r->segment;
 		f.offset = r->offset;
@@ -70,7 +71,7 @@ void audit_check_release(struct audit_check *c)
 	c->purged = c->ordered = NULL;
 }
 
-static void remember(struct audit_check *c, struct audit_purge **list,
+static void remember_purge(struct audit_check *c, struct audit_purge **list,
 	size_t *count, uint64_t seq, uint64_t by)
 {
 	if (!*list)
@@ -83,26 +84,37 @@ static void remember(struct audit_check *c, struct audit_purge **list,
 	(*list)[(*count)++] = (struct audit_purge){.seq = seq, .by = by};
 }
 
+/* Takes the boot that a header or an event names. True when it is the one
+ * before. */
+static bool take_boot(struct audit_check *c, const struct cbor_item *id)
+{
+	if (!id || id->major != CBOR_BYTES || id->n != AUDIT_ID)
+		return false;
+	if (memcmp(id->bytes, c->boot_id, AUDIT_ID) == 0)
+		return true;
+	memcpy(c->boot_id, id->bytes, AUDIT_ID);
+	c->boot = 0;
+	return false;
+}
+
 static void check_event(struct audit_check *c, const struct audit_record *r)
 {
 	struct cbor_item value;
 
-	if (audit_event_is(r, "boot") && audit_detail(r, "id", &value) &&
-		value.major == CBOR_BYTES && value.n == AUDIT_ID) {
-		memcpy(c->boot_id, value.bytes, AUDIT_ID);
-		c->boot = 0;
-	}
+	if (audit_event_is(r, "boot"))
+		take_boot(c, audit_detail(r, "id", &value));
 	if (audit_event_is(r, "expunge") && audit_detail(r, "seq", &value) &&
 		value.major == CBOR_UINT)
-		remember(c, &c->ordered, &c->ordered_count, value.n, r->seq);
+		remember_purge(c, &c->ordered, &c->ordered_count, value.n,
+			r->seq);
 }
 
 static void check_times(struct audit_check *c, const struct audit_record *r)
 {
 	if (r->wall < c->wall)
 		audit_find(c, AUDIT_NOTE, "clock", r,
-			"the wall clock went back by %llu ms",
-			(unsigned long long)((c->wall - r->wall) / 1000000));
+			"the wall clock went back by %ju ms",
+			(c->wall - r->wall) / 1000000);
 	c->wall = r->wall;
 	if (!audit_field(r, AUDIT_K_BOOT))
 		return;
@@ -112,18 +124,22 @@ static void check_times(struct audit_check *c, const struct audit_record *r)
 	c->boot = r->boot;
 }
 
+/* Records are missing before r, or at the end, and no record explains it. */
+static void tell_gap(struct audit_check *c, const struct audit_record *r)
+{
+	if (c->gap)
+		audit_find(c, AUDIT_TAMPER, "missing", r,
+			"records %ju to %ju are missing, and nothing says why",
+			c->gap_found, c->gap_expect - 1);
+	c->gap = false;
+}
+
 /* Checks the record's place: next in order, or behind a gap. True when its link
  * must follow from the record before. */
 static bool check_seq(struct audit_check *c, const struct audit_record *r)
 {
-	if (c->gap && r->type != AUDIT_RECOVER) {
-		audit_find(c, AUDIT_TAMPER, "missing", r,
-			"records %llu to %llu are missing, and nothing says"
-			" why",
-			(unsigned long long)c->gap_found,
-			(unsigned long long)c->gap_expect - 1);
-		c->gap = false;
-	}
+	if (r->type != AUDIT_RECOVER)
+		tell_gap(c, r);
 	if (!c->started && r->seq) {
 		c->prefix = true;
 		c->prefix_last = r->seq - 1;
@@ -140,10 +156,10 @@ static bool check_seq(struct audit_check *c, const struct audit_record *r)
 	}
 	audit_find(c, AUDIT_TAMPER, r->seq > c->next ? "missing" : "order", r,
 		r->seq > c->next
-			? "record %llu where %llu must be: records are missing"
-			: "record %llu where %llu must be: records are out of"
+			? "record %ju where %ju must be: records are missing"
+			: "record %ju where %ju must be: records are out of"
 			  " order",
-		(unsigned long long)r->seq, (unsigned long long)c->next);
+		r->seq, c->next);
 	return false;
 }
 
@@ -159,8 +175,7 @@ static void leaf_of(const struct audit_check *c, const struct audit_record *r,
 static void tell_link(struct audit_check *c, const struct audit_record *r)
 {
 	audit_find(c, AUDIT_TAMPER, "link", r,
-		"record %llu, or the one before it, was changed",
-		(unsigned long long)r->seq);
+		"record %ju, or the one before it, was changed", r->seq);
 }
 
 /* If nothing follows a record in its segment, a cut link counts as a torn
@@ -220,8 +235,8 @@ static void tell_torn(
 		.offset = c->torn_offset};
 
 	audit_find(c, level, "torn", &at,
-		"the segment ends in %llu bytes that are no record%s",
-		(unsigned long long)c->torn, so);
+		"the segment ends in %ju bytes that are no record%s", c->torn,
+		so);
 	c->torn = 0;
 }
 
@@ -240,6 +255,9 @@ static void check_torn(struct audit_check *c, const struct audit_record *r)
 
 static void check_kind(struct audit_check *c, const struct audit_record *r)
 {
+	__attribute__((uninitialized)) struct audit_record whole;
+
+	whole.frame = r->frame;
 	if (c->segment_start && c->named && r->segment != r->seq)
 		audit_find(c, AUDIT_TAMPER, "segment", r,
 			"the segment's name is not its first record's number");
@@ -250,11 +268,21 @@ static void check_kind(struct audit_check *c, const struct audit_record *r)
 		audit_find(c, AUDIT_TAMPER, "segment", r,
 			"a segment within another: two were put together");
 	switch (r->type) {
+	case AUDIT_HEADER:
+		c->same_boot = take_boot(c, audit_bytes(r, AUDIT_K_BOOT_ID));
+		break;
 	case AUDIT_CKPT:
-		audit_check_ckpt(c, r);
+		if (!c->trust->links_only)
+			audit_check_ckpt(c, r);
 		break;
 	case AUDIT_EVENT:
-		check_event(c, r);
+		/* With links alone the body was not read, for speed. */
+		if (!c->trust->links_only)
+			check_event(c, r);
+		else if (memmem(r->frame.body, r->frame.body_len, "expunge",
+				 7) &&
+			!audit_record_parse(&whole))
+			check_event(c, &whole);
 		break;
 	case AUDIT_RECOVER:
 		audit_check_recover(c, r);
@@ -264,7 +292,7 @@ static void check_kind(struct audit_check *c, const struct audit_record *r)
 		break;
 	case AUDIT_PURGED:
 		c->v->purged++;
-		remember(c, &c->purged, &c->purged_count, r->seq,
+		remember_purge(c, &c->purged, &c->purged_count, r->seq,
 			r->field[1].item.n);
 		break;
 	default:
@@ -283,8 +311,7 @@ void audit_check_anchor(struct audit_check *c, const struct audit_record *r)
 	}
 	c->anchor_failed = true;
 	audit_find(c, AUDIT_TAMPER, "anchor", r,
-		"record %llu is not the one that was anchored",
-		(unsigned long long)r->seq);
+		"record %ju is not the one that was anchored", r->seq);
 }
 
 /* A segment has no record only if everything in it was lost, and the next
@@ -294,13 +321,14 @@ static void check_hollow(struct audit_check *c, const struct audit_record *r)
 	if (c->hollow && (c->started || !c->trust->from) &&
 		(c->hollow > 1 || !c->gap || c->gap_found != c->hollow_first))
 		audit_find(c, AUDIT_TAMPER, "segment", r,
-			"segment %016llx%s without a record, and nothing says"
+			"segment %016jx%s without a record, and nothing says"
 			" why",
-			(unsigned long long)c->hollow_first,
+			c->hollow_first,
 			c->hollow > 1 ? " and others are" : " is");
 	c->hollow = 0;
 }
 
+/* Checks what the keys and the form of the body tell. */
 static void check_contents(struct audit_check *c, const struct audit_record *r)
 {
 	if (r->type == AUDIT_HEADER)
@@ -311,11 +339,7 @@ static void check_contents(struct audit_check *c, const struct audit_record *r)
 	if (r->type != AUDIT_PURGED &&
 		cbor_check(r->frame.body, r->frame.body_len))
 		audit_find(c, AUDIT_TAMPER, "cbor", r,
-			"record %llu is not in deterministic form",
-			(unsigned long long)r->seq);
-	check_kind(c, r);
-	if (r->type != AUDIT_PURGED)
-		check_times(c, r);
+			"record %ju is not in deterministic form", r->seq);
 }
 
 void audit_check_hole(struct audit_check *c, bool lost)
@@ -326,8 +350,8 @@ void audit_check_hole(struct audit_check *c, bool lost)
 
 	if (c->hole)
 		audit_find(c, lost ? AUDIT_LOSS : AUDIT_TAMPER, "crc", &at,
-			"%llu bytes are damaged; good records follow%s",
-			(unsigned long long)c->hole,
+			"%ju bytes are damaged; good records follow%s",
+			c->hole,
 			lost ? ", which were not on the disk either when the"
 			       " machine went down"
 			     : "");
@@ -336,9 +360,9 @@ void audit_check_hole(struct audit_check *c, bool lost)
 
 void audit_check_record(struct audit_check *c, const struct audit_record *r)
 {
-	bool follows;
+	const bool links_only = c->trust->links_only;
+	const bool follows = check_seq(c, r);
 
-	follows = check_seq(c, r);
 	check_hollow(c, r);
 	if (c->cut && r->type != AUDIT_HEADER)
 		tell_link(c, r);
@@ -352,13 +376,11 @@ void audit_check_record(struct audit_check *c, const struct audit_record *r)
 	c->v->bytes += r->frame.len;
 	c->v->last = r->seq;
 	audit_check_anchor(c, r);
-	if (!c->trust->links_only) {
+	if (!links_only)
 		check_contents(c, r);
-	} else if (r->type == AUDIT_RECOVER) {
-		audit_check_recover(c, r);
-	} else if (r->type == AUDIT_PRUNED) {
-		audit_check_pruned(c, r);
-	}
+	check_kind(c, r);
+	if (!links_only && r->type != AUDIT_PURGED)
+		check_times(c, r);
 	if (r->type != AUDIT_HEADER)
 		audit_check_hole(c, false);
 	c->started = true;
@@ -372,7 +394,7 @@ void audit_check_other(
 	struct audit_record at = {.seq = c->next,
 		.segment = damage->segment,
 		.offset = damage->offset};
-	unsigned long long bytes = damage->bytes;
+	uint64_t bytes = damage->bytes;
 
 	if (got == AUDIT_GOT_SEGMENT) {
 		if (c->segment_start && c->v->segments && !c->hollow++)
@@ -407,9 +429,8 @@ static void check_purges(struct audit_check *c)
 				c->ordered[k].by == c->purged[i].by;
 		if (!found)
 			audit_find(c, AUDIT_TAMPER, "purged", NULL,
-				"record %llu was taken out, and no event says"
-				" so",
-				(unsigned long long)c->purged[i].seq);
+				"record %ju was taken out, and no event says "
+				"so", c->purged[i].seq);
 	}
 }
 
@@ -432,10 +453,8 @@ static void tell_deleted(struct audit_check *c)
 	char date[32];
 
 	audit_find(c, AUDIT_NOTE, "pruned", NULL,
-		"records 0 to %llu were lawfully deleted, the last of them on"
-		" %s",
-		(unsigned long long)c->v->first - 1,
-		put_date(date, c->deleted_wall));
+		"records 0 to %ju were lawfully deleted, the last of them on "
+		"%s", c->v->first - 1, put_date(date, c->deleted_wall));
 }
 
 /* The anchored record is not in the segments. The spine proves that the log
@@ -444,7 +463,7 @@ static void tell_deleted(struct audit_check *c)
 static void settle_anchor(struct audit_check *c)
 {
 	const struct audit_trust *t = c->trust;
-	const unsigned long long seq = t->anchor_seq;
+	const uint64_t seq = t->anchor_seq;
 	const bool gone = c->started && t->anchor_seq < c->v->first &&
 		c->deleted && t->anchor_seq <= c->deleted_last && !c->prefix;
 	const bool proven = c->anchor_spined ||
@@ -455,12 +474,12 @@ static void settle_anchor(struct audit_check *c)
 	if (gone && proven) {
 		c->v->anchored = true;
 		audit_find(c, AUDIT_NOTE, "anchor", NULL,
-			"the anchor holds: record %llu and those before it were"
+			"the anchor holds: record %ju and those before it were"
 			" lawfully deleted on %s",
 			seq, date);
 	} else if (gone) {
 		audit_find(c, AUDIT_LOSS, "anchor", NULL,
-			"the anchored record, %llu, was deleted on %s, as the"
+			"the anchored record, %ju, was deleted on %s, as the"
 			" log says%s",
 			seq, date,
 			c->anchor_rowed ? "; its link is there, and --pubkey"
@@ -469,7 +488,7 @@ static void settle_anchor(struct audit_check *c)
 					  " the anchor against");
 	} else {
 		audit_find(c, AUDIT_TAMPER, "anchor", NULL,
-			"the anchored record, %llu, is not in the log", seq);
+			"the anchored record, %ju, is not in the log", seq);
 	}
 }
 
@@ -482,17 +501,11 @@ void audit_check_end(struct audit_check *c)
 	if (c->torn)
 		tell_torn(c, AUDIT_LOSS,
 			": a writer died; the next one will see to it");
-	if (c->gap)
+	tell_gap(c, NULL);
+	if (c->prefix && !t->from && !t->partial)
 		audit_find(c, AUDIT_TAMPER, "missing", NULL,
-			"records %llu to %llu are missing, and nothing says"
-			" why",
-			(unsigned long long)c->gap_found,
-			(unsigned long long)c->gap_expect - 1);
-	if (c->prefix && !t->from && !t->partial && !t->links_only)
-		audit_find(c, AUDIT_TAMPER, "missing", NULL,
-			"the log begins at %llu, and no record says that what"
-			" was before was deleted",
-			(unsigned long long)c->prefix_last + 1);
+			"the log begins at %ju, and no record says that what "
+			"was before was deleted", c->prefix_last + 1);
 	check_purges(c);
 	if (c->deleted && c->started && c->v->first > c->prefix_last && !c->prefix)
 		tell_deleted(c);

@@ -30,6 +30,7 @@ enum audit_level {
 struct audit_finding {
 	enum audit_level level;
 	const char *kind; /* one word, for programs: "link", "signature", ... */
+	bool placed;      /* at that record; else it is of the whole log */
 	uint64_t seq;     /* the record at which it was found */
 	uint64_t segment, offset;
 	const char *text; /* for people */

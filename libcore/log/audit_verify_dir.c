@@ -43,9 +43,9 @@ static void tell_apart(struct audit_check *c, const struct audit_extent *s)
 
 	audit_find(c, !down ? AUDIT_TAMPER : less ? AUDIT_NOTE : AUDIT_LOSS,
 		!down ? "head" : less ? "adopted" : "power", NULL,
-		"the head knows of %llu record%s, the log holds %llu%s",
-		(unsigned long long)s->head.next, str_plural(s->head.next),
-		(unsigned long long)c->next,
+		"the head knows of %ju record%s, the log holds %ju%s",
+		s->head.next, str_plural(s->head.next),
+		c->next,
 		!down  ? ""
 		: less ? ": the machine went down; the next writer will look"
 			 " at them"
@@ -82,9 +82,8 @@ static void check_head(struct audit_check *c, const struct audit_extent *s)
 	/* The next writer would take this for a loss. */
 	if (h->end > s->size)
 		audit_find(c, AUDIT_TAMPER, "head", NULL,
-			"the head knows of %llu bytes in the last segment,"
-			" there are %llu",
-			(unsigned long long)h->end, (unsigned long long)s->size);
+			"the head knows of %ju bytes in the last segment, "
+			"there are %ju", h->end, s->size);
 	if (memcmp(h->pin, c->v->pin, AUDIT_HASH) != 0 && !c->trust->from)
 		audit_find(c, AUDIT_TAMPER, "identity", NULL,
 			"the head is of another log");
@@ -97,9 +96,8 @@ static void check_head(struct audit_check *c, const struct audit_extent *s)
 	if (memcmp(h->agg, c->agg, AUDIT_HASH) != 0 ||
 		memcmp(h->rk, c->rk, AUDIT_HASH) != 0) {
 		audit_find(c, AUDIT_TAMPER, "aggregate", NULL,
-			"the records since %llu are not those that were"
-			" written",
-			(unsigned long long)c->epoch_first);
+			"the records since %ju are not those that were written",
+			c->epoch_first);
 		c->agg_failed = true;
 		c->v->seeded = false;
 	}
@@ -126,8 +124,7 @@ static void check_kept(struct audit_check *c, const struct audit_record *r)
 		keys_link(&c->hw, prev, leaf, link);
 	if (!prev || memcmp(link, r->frame.link, AUDIT_HASH) != 0)
 		audit_find(c, AUDIT_TAMPER, "spine", r,
-			"record %llu of the spine was changed",
-			(unsigned long long)r->seq);
+			"record %ju of the spine was changed", r->seq);
 }
 
 __attribute__((noinline)) int audit_check_spine(

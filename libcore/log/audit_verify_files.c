@@ -29,8 +29,8 @@ static void check_beyond(
 		return;
 	if (e->size - e->limit > AUDIT_FRAME_MAX) {
 		audit_find(c, AUDIT_TAMPER, "head", NULL,
-			"%llu bytes that the head knows nothing of",
-			(unsigned long long)(e->size - e->limit));
+			"%ju bytes that the head knows nothing of",
+			e->size - e->limit);
 		return;
 	}
 	audit_segment_name(name, e->head.segment);
@@ -109,14 +109,13 @@ static void tell_segment(const struct strays *all, const struct audit_stray *s)
 
 	if (next && s->size <= AUDIT_ORPHAN_MAX && holds_beginning(all, s))
 		audit_find(all->check, AUDIT_NOTE, "orphan", &at,
-			"%s, %llu bytes, no part of the log: a writer died as it"
-			" began a segment",
-			s->name, (unsigned long long)s->size);
+			"%s, %ju bytes, no part of the log: a writer died as "
+			"it began a segment", s->name, s->size);
 	else
 		audit_find(all->check, AUDIT_TAMPER, "segment", &at,
-			"%s, %llu bytes, is a segment that the head knows"
-			" nothing of: no part of the log, and shown by nothing",
-			s->name, (unsigned long long)s->size);
+			"%s, %ju bytes, is a segment that the head knows "
+			"nothing of: no part of the log, and shown by nothing",
+			s->name, s->size);
 }
 
 static const char *shape_name(mode_t mode)
@@ -151,9 +150,8 @@ static void tell_stray(void *ctx, const struct audit_stray *s)
 		break;
 	case AUDIT_STRAY_TEMPORARY:
 		audit_find(c, AUDIT_NOTE, "temporary", NULL,
-			"%s, %llu bytes, no part of the log: a writer died as it"
-			" wrote it",
-			s->name, (unsigned long long)s->size);
+			"%s, %ju bytes, no part of the log: a writer died as "
+			"it wrote it", s->name, s->size);
 		break;
 	case AUDIT_STRAY_FOREIGN:
 		audit_find(c, AUDIT_NOTE, "foreign", NULL,

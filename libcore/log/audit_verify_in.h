@@ -13,7 +13,8 @@ struct audit_purge {
 enum { AUDIT_PURGES = 65536 };
 
 /* Kinds that the chain needs: headers carry links, recover and pruned records
- * explain what is missing; of other kinds it only needs the place. */
+ * explain what is missing. Of other kinds the chain only needs the place, and
+ * of events those about expunged records. */
 enum { AUDIT_LINKS = 1 << AUDIT_HEADER | 1 << AUDIT_RECOVER | 1 << AUDIT_PRUNED };
 
 struct audit_extent;
@@ -68,6 +69,7 @@ struct audit_check {
 	/* With the seed. After a loss the aggregate is unknown until the next
 	 * checkpoint states it. */
 	bool has_secret, agg_known, agg_failed;
+	uint64_t skipped; /* keys that were passed over for that */
 	uint8_t secret[AUDIT_HASH], rk[AUDIT_HASH], agg[AUDIT_HASH];
 	uint8_t first_rk[AUDIT_HASH]; /* at the beginning of the epoch */
 	/* Before the record that is being checked. */

@@ -95,9 +95,8 @@ static void check_continues(struct audit_check *c, const struct audit_record *r,
 		c->epoch_unsure = may_lack_one(c);
 	} else if (audit_uint(r, AUDIT_K_EPOCH, 0) != c->epoch) {
 		audit_find(c, AUDIT_TAMPER, "epoch", r,
-			"the header is of epoch %llu, the log of %llu",
-			(unsigned long long)audit_uint(r, AUDIT_K_EPOCH, 0),
-			(unsigned long long)c->epoch);
+			"the header is of epoch %ju, the log of %ju",
+			audit_uint(r, AUDIT_K_EPOCH, 0), c->epoch);
 	}
 	if (memcmp(log_id, c->log_id, AUDIT_ID) != 0)
 		audit_find(c, AUDIT_TAMPER, "identity", r,
@@ -108,7 +107,6 @@ void audit_check_header(struct audit_check *c, const struct audit_record *r)
 {
 	const uint8_t *pk = bytes_of(r, AUDIT_K_PK, AUDIT_PK);
 	const uint8_t *log_id = bytes_of(r, AUDIT_K_LOG, AUDIT_ID);
-	const uint8_t *boot = bytes_of(r, AUDIT_K_BOOT_ID, AUDIT_ID);
 
 	if (!pk || !log_id) {
 		audit_find(c, AUDIT_TAMPER, "header", r,
@@ -118,15 +116,9 @@ void audit_check_header(struct audit_check *c, const struct audit_record *r)
 	if (audit_uint(r, AUDIT_K_FMT, 0) != AUDIT_FMT ||
 		audit_uint(r, AUDIT_K_INCOMPAT, 0))
 		audit_find(c, AUDIT_TAMPER, "format", r,
-			"format %llu, incompatible bits %llx: not known here",
-			(unsigned long long)audit_uint(r, AUDIT_K_FMT, 0),
-			(unsigned long long)audit_uint(
-				r, AUDIT_K_INCOMPAT, 0));
-	c->same_boot = boot && memcmp(boot, c->boot_id, AUDIT_ID) == 0;
-	if (boot && !c->same_boot) {
-		memcpy(c->boot_id, boot, AUDIT_ID);
-		c->boot = 0;
-	}
+			"format %ju, incompatible bits %jx: not known here",
+			audit_uint(r, AUDIT_K_FMT, 0),
+			audit_uint(r, AUDIT_K_INCOMPAT, 0));
 	if (c->has_pk) {
 		check_continues(c, r, pk, log_id);
 		return;
@@ -142,9 +134,8 @@ void audit_check_header(struct audit_check *c, const struct audit_record *r)
 	c->has_pk = c->epoch_unsure = true;
 	if (!c->trust->from && !c->trust->partial)
 		audit_find(c, AUDIT_TAMPER, "key", r,
-			"the log begins at %llu, and the spine, which would tie"
-			" its key to the first one, is not there",
-			(unsigned long long)r->seq);
+			"the log begins at %ju, and the spine, which would tie "
+			"its key to the first one, is not there", r->seq);
 }
 
 int audit_payload_parse(struct audit_payload *p, const uint8_t *bytes, size_t n)
@@ -197,10 +188,13 @@ void audit_check_turn(
 static void resume_aggregate(struct audit_check *c,
 	const struct audit_record *r, const struct audit_payload *p)
 {
+	/* Of the whole log, because a forger may state any first record in each
+	 * of many checkpoints. */
 	enum { SKIP_MAX = 1 << 22 };
 	uint64_t n = r->seq - p->first;
 
-	c->has_secret = n <= SKIP_MAX;
+	c->has_secret = n <= SKIP_MAX - c->skipped;
+	c->skipped += c->has_secret ? n : 0;
 	while (c->has_secret && n--)
 		keys_fold(&c->hw, c->first_rk, c->agg, c->link);
 	memcpy(c->agg, p->agg, AUDIT_HASH);
@@ -217,9 +211,8 @@ static void check_aggregate(struct audit_check *c, const struct audit_record *r,
 		resume_aggregate(c, r, p);
 	} else if (memcmp(p->agg, c->prev_agg, AUDIT_HASH) != 0) {
 		audit_find(c, AUDIT_TAMPER, "aggregate", r,
-			"epoch %llu: the records are not those that were"
-			" written",
-			(unsigned long long)c->epoch);
+			"epoch %ju: the records are not those that were "
+			"written", c->epoch);
 		c->agg_failed = true;
 	}
 }
@@ -236,8 +229,8 @@ static void check_range(struct audit_check *c, const struct audit_record *r,
 	c->epoch_unsure = false;
 	if (p->epoch != c->epoch || !first_fits || p->last + 1 != r->seq)
 		audit_find(c, AUDIT_TAMPER, "checkpoint", r,
-			"epoch %llu: the checkpoint is for other records",
-			(unsigned long long)c->epoch);
+			"epoch %ju: the checkpoint is for other records",
+			c->epoch);
 }
 
 void audit_check_ckpt(struct audit_check *c, const struct audit_record *r)
@@ -258,8 +251,7 @@ void audit_check_ckpt(struct audit_check *c, const struct audit_record *r)
 	if (memcmp(prot, audit_protected, AUDIT_PROTECTED) != 0 ||
 		keys_verify(c->pk, hash, sig)) {
 		audit_find(c, AUDIT_TAMPER, "signature", r,
-			"epoch %llu: the signature is not by its key",
-			(unsigned long long)c->epoch);
+			"epoch %ju: the signature is not by its key", c->epoch);
 		c->v->pinned = false;
 	}
 	check_range(c, r, &p);
@@ -267,9 +259,8 @@ void audit_check_ckpt(struct audit_check *c, const struct audit_record *r)
 		/* The spine holds only records of its own kinds. */
 	} else if (memcmp(p.link, c->prev_link, AUDIT_HASH) != 0) {
 		audit_find(c, AUDIT_TAMPER, "checkpoint", r,
-			"epoch %llu: the records are not those that were"
-			" signed",
-			(unsigned long long)c->epoch);
+			"epoch %ju: the records are not those that were signed",
+			c->epoch);
 	}
 	check_aggregate(c, r, &p);
 	audit_check_turn(c, &p, r->seq + 1);
@@ -278,27 +269,23 @@ void audit_check_ckpt(struct audit_check *c, const struct audit_record *r)
 static void explain_gap(struct audit_check *c, const struct audit_record *r,
 	uint64_t why, uint64_t expect, uint64_t found)
 {
-	const unsigned long long lost = expect - found;
+	const uint64_t lost = expect - found;
 
 	if (expect != c->gap_expect || found != c->gap_found) {
 		audit_find(c, AUDIT_TAMPER, "missing", r,
-			"records %llu to %llu are missing, the log says"
-			" %llu to %llu",
-			(unsigned long long)c->gap_found,
-			(unsigned long long)c->gap_expect - 1,
-			(unsigned long long)found,
-			(unsigned long long)expect - 1);
+			"records %ju to %ju are missing, the log says %ju to "
+			"%ju", c->gap_found, c->gap_expect - 1, found,
+			expect - 1);
 	} else if (why == AUDIT_WHY_POWER && !c->same_boot) {
 		audit_check_hole(c, true);
 		audit_find(c, AUDIT_LOSS, "power", r,
-			"lost: %llu record%s from %llu on, when the machine"
-			" went down, or cut off before",
-			lost, str_plural(lost), (unsigned long long)found);
+			"lost: %ju record%s from %ju on, when the machine went "
+			"down, or cut off before", lost, str_plural(lost),
+			found);
 	} else {
 		audit_find(c, AUDIT_TAMPER, "missing", r,
-			"gone: %llu record%s from %llu on, while the machine"
-			" ran",
-			lost, str_plural(lost), (unsigned long long)found);
+			"gone: %ju record%s from %ju on, while the machine ran",
+			lost, str_plural(lost), found);
 	}
 }
 
@@ -320,14 +307,13 @@ void audit_check_recover(struct audit_check *c, const struct audit_record *r)
 	switch (n[0]) {
 	case AUDIT_WHY_ADOPTED:
 		audit_find(c, AUDIT_NOTE, "adopted", r,
-			"the head did not know of the %llu record%s before",
-			(unsigned long long)(n[2] - n[1]),
-			str_plural(n[2] - n[1]));
+			"the head did not know of the %ju record%s before",
+			n[2] - n[1], str_plural(n[2] - n[1]));
 		break;
 	case AUDIT_WHY_TORN:
 		audit_find(c, AUDIT_LOSS, "torn", r,
-			"a writer died within a record: cut off, %llu byte%s",
-			(unsigned long long)n[3], str_plural(n[3]));
+			"a writer died within a record: cut off, %ju byte%s",
+			n[3], str_plural(n[3]));
 		break;
 	case AUDIT_WHY_IO:
 		audit_find(c, AUDIT_LOSS, "io", r,
@@ -346,12 +332,11 @@ void audit_check_recover(struct audit_check *c, const struct audit_record *r)
 	default:
 		audit_find(c, AUDIT_TAMPER,
 			n[0] == AUDIT_WHY_CORRUPT ? "corrupt" : "missing", r,
-			"a writer found the log damaged at record %llu",
-			(unsigned long long)n[1]);
+			"a writer found the log damaged at record %ju", n[1]);
 	}
 }
 
-/* Of everything deleted the first record is 0. */
+/* Notes a row of a pruned record, whose first record is always 0. */
 static void note_row(struct audit_check *c, uint64_t wall, uint64_t last,
 	const uint8_t *link)
 {

@@ -116,8 +116,8 @@ static int take_lock(const struct audit_log *log, struct diag *d)
 			nap.tv_nsec *= 2;
 	}
 	diag_fail(d, -ETIMEDOUT,
-		"the audit log was locked for %llu ms by another process",
-		(unsigned long long)(log->cfg.lock_wait / 1000000));
+		"the audit log was locked for %ju ms by another process",
+		log->cfg.lock_wait / 1000000);
 	diag_hint(d, "a writer may be stopped: see 'fuser' on the log's head");
 	return -ETIMEDOUT;
 }
@@ -420,12 +420,25 @@ static int sync_log(struct audit_log *log, uint64_t next, struct diag *d)
 	return err;
 }
 
+/* Drops the lock, then syncs as configured or, if nothing failed, as wanted. */
+static int unlock_synced(struct audit_log *log, struct audit_head *h, int err,
+	bool sync, struct diag *d)
+{
+	const uint64_t next = h->next;
+
+	audit_unlock(log, h);
+	if (err || log->cfg.sync == AUDIT_SYNC_NONE ||
+		(!sync && log->cfg.sync != AUDIT_SYNC_ALWAYS))
+		return err;
+	return sync_log(log, next, d);
+}
+
 int audit_append(struct audit_log *log, struct audit_rec *r, bool must_sync,
 	uint64_t *seq, struct diag *d)
 {
 	struct audit_head h;
 	bool ckpt = false;
-	uint64_t next = 0;
+	uint64_t next;
 	int err;
 
 	log->appended++;
@@ -440,37 +453,25 @@ int audit_append(struct audit_log *log, struct audit_rec *r, bool must_sync,
 	}
 	if (!err && r->type != AUDIT_END)
 		err = audit_keep_room(log, &h, r->type == AUDIT_START, d);
-	if (!err) {
-		next = h.next;
+	next = h.next;
+	if (!err)
 		err = audit_put(log, &h, r, d);
-	}
 	if (!err && seq)
 		*seq = next;
 	if (!err && checkpoint_due(log, &h)) {
 		ckpt = true;
 		err = audit_put_checkpoint(log, &h, d);
 	}
-	next = h.next;
-	audit_unlock(log, &h);
-	if (err || log->cfg.sync == AUDIT_SYNC_NONE)
-		return err;
-	if (must_sync || ckpt || log->cfg.sync == AUDIT_SYNC_ALWAYS)
-		return sync_log(log, next, d);
-	return 0;
+	return unlock_synced(log, &h, err, must_sync || ckpt, d);
 }
 
 int audit_checkpoint(struct audit_log *log, struct diag *d)
 {
 	struct audit_head h;
-	uint64_t next;
 	int err = audit_lock(log, &h, d);
 
 	if (err)
 		return err;
 	err = audit_put_checkpoint(log, &h, d);
-	next = h.next;
-	audit_unlock(log, &h);
-	if (err || log->cfg.sync == AUDIT_SYNC_NONE)
-		return err;
-	return sync_log(log, next, d);
+	return unlock_synced(log, &h, err, true, d);
 }

@@ -338,7 +338,7 @@ void audit_put_exec(struct audit_rec *r, const struct audit_exec *x)
 	cbor_put_uint(audit_rec_key(r, AUDIT_K_EXEC), x->id);
 }
 
-static uint64_t micros(struct timeval t)
+static uint64_t time_us(struct timeval t)
 {
 	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_usec;
 }
@@ -350,8 +350,8 @@ static void put_usage(struct buf *b, const struct rusage *u)
 	if (!u)
 		u = &none;
 	cbor_put_array(b, 9);
-	cbor_put_uint(b, micros(u->ru_utime));
-	cbor_put_uint(b, micros(u->ru_stime));
+	cbor_put_uint(b, time_us(u->ru_utime));
+	cbor_put_uint(b, time_us(u->ru_stime));
 	cbor_put_uint(b, (uint64_t)u->ru_maxrss);
 	cbor_put_uint(b, (uint64_t)u->ru_minflt);
 	cbor_put_uint(b, (uint64_t)u->ru_majflt);

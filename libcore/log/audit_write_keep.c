@@ -61,10 +61,10 @@ static int read_frames(struct doomed *x, struct audit_reader *reader,
 			break;
 		if (got != AUDIT_GOT_RECORD)
 			return diag_fail(d, -EBADMSG,
-				"audit log: damage in %s%016llx: nothing is"
-				" deleted before 'audit verify' was looked at",
+				"audit log: damage in %s%016jx: nothing is "
+				"deleted before 'audit verify' was looked at",
 				spine ? "the spine, " : "segment ",
-				(unsigned long long)damage.segment);
+				damage.segment);
 		keep_frame(x, &r);
 	}
 	return x->spine.err ? diag_errno(d, x->spine.err, "audit log: spine")
@@ -106,8 +106,8 @@ static int read_next(struct audit_log *log, struct doomed *x, uint64_t first,
 		prev = audit_bytes(&r, AUDIT_K_PREV);
 	if (!prev || prev->n != AUDIT_HASH || r.seq != first)
 		return diag_fail(d, -EBADMSG,
-			"audit log: segment %016llx does not say what it follows",
-			(unsigned long long)first);
+			"audit log: segment %016jx does not say what it "
+			"follows", first);
 	x->last = first - 1;
 	memcpy(x->link, prev->bytes, AUDIT_HASH);
 	x->lost = audit_next(&reader, &r, &damage, d) == AUDIT_GOT_RECORD &&
@@ -118,7 +118,7 @@ static int read_next(struct audit_log *log, struct doomed *x, uint64_t first,
 }
 
 /* The number of the oldest segments to delete. */
-static int choose(struct audit_log *log, const uint64_t *firsts, int n,
+static int choose_oldest(struct audit_log *log, const uint64_t *firsts, int n,
 	uint64_t live, uint64_t keep_bytes, uint64_t keep_since)
 {
 	uint64_t total = 0;
@@ -176,7 +176,7 @@ static void doomed_release(struct doomed *x)
 
 /* Writes first the spine, then the record, and deletes last, so that an
  * interruption leaves nothing unexplained. */
-static int prune(struct audit_log *log, struct audit_head *h,
+static int prune_segments(struct audit_log *log, struct audit_head *h,
 	const uint64_t *firsts, int go, struct diag *d)
 {
 	autoclean(doomed_release) struct doomed x = {
@@ -218,9 +218,10 @@ static int prune_beyond(struct audit_log *log, struct audit_head *h,
 	int n = audit_segments(log->dirfd, &firsts, d), go = 0, err = 0;
 
 	if (n > 0)
-		go = choose(log, firsts, n, h->segment, keep_bytes, keep_since);
+		go = choose_oldest(log, firsts, n, h->segment, keep_bytes,
+			keep_since);
 	if (go && !dry)
-		err = prune(log, h, firsts, go, d);
+		err = prune_segments(log, h, firsts, go, d);
 	return n < 0 ? n : err ? err : go;
 }
 
@@ -279,7 +280,7 @@ struct place {
 };
 
 /* Is the record needed for verifying, or for explaining the purge? */
-static bool indispensable(const struct audit_record *r)
+static bool is_indispensable(const struct audit_record *r)
 {
 	if (r->type == AUDIT_EVENT)
 		return audit_event_is(r, "boot") || audit_event_is(r, "expunge");
@@ -308,13 +309,11 @@ static int find_record(struct audit_log *log, const struct audit_head *h,
 		}
 		if (r.type == AUDIT_PURGED)
 			return diag_fail(d, -EPERM,
-				"record %llu was expunged before",
-				(unsigned long long)seq);
-		if (indispensable(&r))
+				"record %ju was expunged before", seq);
+		if (is_indispensable(&r))
 			return diag_fail(d, -EPERM,
-				"record %llu is no command's: the log would not"
-				" verify without it",
-				(unsigned long long)seq);
+				"record %ju is needed to verify the log, and "
+				"cannot be expunged", seq);
 		at->segment = r.segment;
 		at->offset = r.offset;
 		at->len = r.frame.len;
@@ -324,8 +323,7 @@ static int find_record(struct audit_log *log, const struct audit_head *h,
 	}
 	if (got < 0)
 		return got;
-	return diag_fail(d, -ENOENT, "there is no record %llu",
-		(unsigned long long)seq);
+	return diag_fail(d, -ENOENT, "there is no record %ju", seq);
 }
 
 static int copy_bytes(int from, uint64_t at, uint64_t end, int to)

@@ -27,7 +27,7 @@ struct finding {
 	size_t len;
 };
 
-static void tell(struct audit_rec *r, const struct audit_head *h,
+static void put_report(struct audit_rec *r, const struct audit_head *h,
 	const struct finding *f)
 {
 	uint8_t sha[AUDIT_HASH];
@@ -52,7 +52,7 @@ static int put_finding(struct audit_log *log, struct audit_head *h,
 	autorec struct audit_rec r = AUDIT_REC(log, AUDIT_RECOVER);
 	int err;
 
-	tell(&r, h, f);
+	put_report(&r, h, f);
 	err = audit_put_untold(log, h, &r, d);
 	if (!err && log->cfg.sync != AUDIT_SYNC_NONE)
 		fdatasync(log->segfd);
@@ -67,13 +67,13 @@ static int begin_after(struct audit_log *log, struct audit_head *h,
 
 	cleanup_fd(&log->segfd);
 	log->segfd = -1;
-	tell(&r, h, f);
+	put_report(&r, h, f);
 	return audit_segment_begin(log, h, &r, d);
 }
 
 /* Takes over the whole records at p that follow from the head. Returns their
  * bytes. */
-static size_t adopt(struct audit_log *log, struct audit_head *h,
+static size_t adopt_records(struct audit_log *log, struct audit_head *h,
 	const uint8_t *p, size_t n, uint64_t *records)
 {
 	size_t at = 0;
@@ -207,7 +207,8 @@ static int recover_longer(struct audit_log *log, struct audit_head *h,
 		if (err)
 			return diag_errno(
 				d, err, "audit log: cannot read it");
-		if (!adopt(log, h, (const uint8_t *)b.data, b.len, &records))
+		if (!adopt_records(log, h, (const uint8_t *)b.data, b.len,
+			    &records))
 			break;
 	}
 	if (records)

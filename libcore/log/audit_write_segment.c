@@ -95,10 +95,9 @@ static int no_room(const struct audit_log *log, uint64_t want, struct diag *d)
 
 	(void)fstatvfs(log->dirfd, &fs);
 	diag_fail(d, -ENOSPC,
-		"cannot write to the audit log: No space left: it keeps %llu KiB"
-		" for the ends of commands, of %llu KiB that its disk has left",
-		(unsigned long long)want >> 10,
-		(unsigned long long)(fs.f_bavail * fs.f_frsize) >> 10);
+		"cannot write to the audit log: No space left: it keeps %ju "
+		"KiB for the ends of commands, of %ju KiB that its disk has "
+		"left", want >> 10, (fs.f_bavail * fs.f_frsize) >> 10);
 	diag_hint(d, "nothing runs unrecorded: make room, or raise the quota");
 	return -ENOSPC;
 }

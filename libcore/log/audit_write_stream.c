@@ -39,7 +39,7 @@ struct audit_stream {
 	br_sha256_context sha;
 };
 
-static uint64_t elapsed(const struct audit_exec *x)
+static uint64_t time_since(const struct audit_exec *x)
 {
 	uint64_t wall, boot;
 
@@ -67,7 +67,7 @@ static int put_io(struct audit_exec *x, enum audit_io stream, uint64_t at,
 	return audit_append(x->log, &r, false, NULL, d);
 }
 
-static uint64_t half(const struct audit_exec *x)
+static uint64_t half_of_cap(const struct audit_exec *x)
 {
 	return x->log->cfg.stream_cap / 2;
 }
@@ -89,10 +89,10 @@ static int pwrite_all(int fd, const char *p, size_t n, uint64_t at)
 }
 
 /* Puts bytes beyond the first half into the spool, round and round. */
-static int spool(struct audit_exec *x, struct audit_stream *s, const char *p,
-	size_t n, uint64_t at, struct diag *d)
+static int spool_bytes(struct audit_exec *x, struct audit_stream *s,
+	const char *p, size_t n, uint64_t at, struct diag *d)
 {
-	const uint64_t ring = half(x);
+	const uint64_t ring = half_of_cap(x);
 	int err = 0;
 
 	if (s->spool < 0)
@@ -114,7 +114,7 @@ static int spool(struct audit_exec *x, struct audit_stream *s, const char *p,
 }
 
 /* Writes waiting bytes, until at most rest are left. */
-static int drain(struct audit_exec *x, enum audit_io which, size_t rest,
+static int spool_drain(struct audit_exec *x, enum audit_io which, size_t rest,
 	struct diag *d)
 {
 	struct audit_stream *s = x->stream[which];
@@ -123,7 +123,7 @@ static int drain(struct audit_exec *x, enum audit_io which, size_t rest,
 
 	while (!err && s->wait.len - done > rest) {
 		size_t n = s->wait.len - done;
-		uint64_t room = half(x) - s->head;
+		uint64_t room = half_of_cap(x) - s->head;
 
 		if (n > AUDIT_IO_MAX)
 			n = AUDIT_IO_MAX;
@@ -133,7 +133,7 @@ static int drain(struct audit_exec *x, enum audit_io which, size_t rest,
 				n, 0, d);
 			s->head += n;
 		} else {
-			err = spool(x, s, s->wait.data + done, n,
+			err = spool_bytes(x, s, s->wait.data + done, n,
 				s->total - s->head - (s->wait.len - done), d);
 		}
 		done += n;
@@ -151,7 +151,7 @@ static struct audit_stream *stream_get(struct audit_exec *x, enum audit_io which
 	s = calloc(1, sizeof *s);
 	if (!s)
 		return NULL;
-	/* Typed text may be a command, and nobody knows where one begins. */
+	/* Typed text may be a command that begins anywhere. */
 	s->redact = (struct redact_stream){
 		.shell = which == AUDIT_TTYIN || (which == AUDIT_IN && x->script),
 		.lex.lost = which == AUDIT_TTYIN};
@@ -164,7 +164,7 @@ static struct audit_stream *stream_get(struct audit_exec *x, enum audit_io which
 
 /* Counts the bytes that redaction let through since the wait buffer had was
  * bytes. */
-static void account(const struct audit_exec *x, struct audit_stream *s,
+static void account_seen(const struct audit_exec *x, struct audit_stream *s,
 	size_t was, uint64_t now)
 {
 	size_t n = s->wait.len - was;
@@ -186,7 +186,7 @@ static int drain_others(
 
 	for (enum audit_io i = 0; i < AUDIT_STREAMS && !err; i++)
 		if (i != stream && x->stream[i] && x->stream[i]->wait.len)
-			err = drain(x, i, 0, d);
+			err = spool_drain(x, i, 0, d);
 	return err;
 }
 
@@ -203,7 +203,7 @@ int audit_io(struct audit_exec *x, enum audit_io stream, const void *bytes,
 	s = stream_get(x, stream);
 	if (!s)
 		return diag_errno(d, -ENOMEM, "audit");
-	now = elapsed(x);
+	now = time_since(x);
 	s->fed = now;
 	err = drain_others(x, stream, d);
 	while (n && !err) {
@@ -213,16 +213,16 @@ int audit_io(struct audit_exec *x, enum audit_io stream, const void *bytes,
 
 		if (err)
 			return diag_errno(d, err, "audit: redaction");
-		account(x, s, was, now);
+		account_seen(x, s, was, now);
 		p += part;
 		n -= part;
 		if (s->wait.len >= ENOUGH)
-			err = drain(x, stream, 0, d);
+			err = spool_drain(x, stream, 0, d);
 	}
 	if (err)
 		return err;
 	if (s->wait.len && now - s->since >= join_ns)
-		return drain(x, stream, 0, d);
+		return spool_drain(x, stream, 0, d);
 	return 0;
 }
 
@@ -236,11 +236,11 @@ int audit_io_hidden(struct audit_exec *x, struct diag *d)
 		return diag_errno(d, -ENOMEM, "audit");
 	was = s->wait.len;
 	buf_add(&s->wait, hidden, sizeof hidden - 1);
-	account(x, s, was, elapsed(x));
-	return drain(x, AUDIT_TTYIN, 0, d);
+	account_seen(x, s, was, time_since(x));
+	return spool_drain(x, AUDIT_TTYIN, 0, d);
 }
 
-static int flush(struct audit_exec *x, enum audit_io which, bool last,
+static int stream_flush(struct audit_exec *x, enum audit_io which, bool last,
 	struct diag *d)
 {
 	struct audit_stream *s = x->stream[which];
@@ -249,8 +249,8 @@ static int flush(struct audit_exec *x, enum audit_io which, bool last,
 
 	if (err)
 		return diag_errno(d, err, "audit: redaction");
-	account(x, s, was, s->fed);
-	return drain(x, which, 0, d);
+	account_seen(x, s, was, s->fed);
+	return spool_drain(x, which, 0, d);
 }
 
 int audit_io_skip(struct audit_exec *x, enum audit_io stream, uint64_t n,
@@ -262,7 +262,7 @@ int audit_io_skip(struct audit_exec *x, enum audit_io stream, uint64_t n,
 
 	if (!s)
 		return diag_fail(d, -EINVAL, "audit: no such stream");
-	err = flush(x, stream, false, d);
+	err = stream_flush(x, stream, false, d);
 	s->redact.lex.lost = true;
 	s->total += n;
 	s->skipped = true;
@@ -281,7 +281,7 @@ int audit_winsize(
 	if (err)
 		return err;
 	buf_addf(&b, "%ux%u", cols, rows);
-	return put_io(x, AUDIT_WINSIZE, elapsed(x), b.data, b.len, 0, d);
+	return put_io(x, AUDIT_WINSIZE, time_since(x), b.data, b.len, 0, d);
 }
 
 int audit_signal(struct audit_exec *x, int sig, struct diag *d)
@@ -296,11 +296,11 @@ int audit_signal(struct audit_exec *x, int sig, struct diag *d)
 	if (err)
 		return err;
 	return put_io(
-		x, AUDIT_SIGNAL, elapsed(x), name, strlen(name), 0, d);
+		x, AUDIT_SIGNAL, time_since(x), name, strlen(name), 0, d);
 }
 
 /* The time at which s needs attention; UINT64_MAX: never. */
-static uint64_t deadline(const struct audit_stream *s)
+static uint64_t stream_deadline(const struct audit_stream *s)
 {
 	uint64_t when = UINT64_MAX;
 
@@ -316,30 +316,31 @@ int audit_due(const struct audit_exec *x)
 	uint64_t when = UINT64_MAX, now;
 
 	for (unsigned i = 0; i < AUDIT_STREAMS; i++) {
-		uint64_t w = x->stream[i] ? deadline(x->stream[i]) : UINT64_MAX;
+		uint64_t w = x->stream[i] ? stream_deadline(x->stream[i])
+					  : UINT64_MAX;
 
 		when = w < when ? w : when;
 	}
 	if (when == UINT64_MAX)
 		return -1;
-	now = elapsed(x);
+	now = time_since(x);
 	return when <= now ? 0 : (int)((when - now + 999999) / 1000000);
 }
 
 int audit_tick(struct audit_exec *x, struct diag *d)
 {
-	const uint64_t now = elapsed(x);
+	const uint64_t now = time_since(x);
 	int err = 0;
 
 	for (enum audit_io i = 0; i < AUDIT_STREAMS && !err; i++) {
 		struct audit_stream *s = x->stream[i];
 
-		if (!s || deadline(s) > now)
+		if (!s || stream_deadline(s) > now)
 			continue;
 		if (redact_pending(&s->redact) && s->fed + hold_ns <= now)
-			err = flush(x, i, false, d);
+			err = stream_flush(x, i, false, d);
 		else
-			err = drain(x, i, 0, d);
+			err = spool_drain(x, i, 0, d);
 	}
 	return err;
 }
@@ -348,7 +349,7 @@ int audit_tick(struct audit_exec *x, struct diag *d)
 static int write_tail(struct audit_exec *x, enum audit_io which, struct diag *d)
 {
 	struct audit_stream *s = x->stream[which];
-	const uint64_t ring = half(x), beyond = s->total - s->head;
+	const uint64_t ring = half_of_cap(x), beyond = s->total - s->head;
 	const uint64_t whole = beyond - s->fresh;
 	const uint64_t kept = whole < ring ? whole : ring;
 	autofree char *bytes = malloc(AUDIT_IO_MAX);
@@ -375,11 +376,12 @@ static int write_tail(struct audit_exec *x, enum audit_io which, struct diag *d)
 }
 
 /* The number of the stream's bytes in the log. */
-static uint64_t kept(const struct audit_exec *x, const struct audit_stream *s)
+static uint64_t kept_bytes(const struct audit_exec *x,
+	const struct audit_stream *s)
 {
 	uint64_t whole = s->total - s->head - s->fresh;
 
-	return s->head + (whole < half(x) ? whole : half(x));
+	return s->head + (whole < half_of_cap(x) ? whole : half_of_cap(x));
 }
 
 int audit_streams_finish(struct audit_exec *x, bool *cut, struct diag *d)
@@ -391,10 +393,10 @@ int audit_streams_finish(struct audit_exec *x, bool *cut, struct diag *d)
 
 		if (!s)
 			continue;
-		err = flush(x, i, true, d);
+		err = stream_flush(x, i, true, d);
 		if (!err && s->total > s->head)
 			err = write_tail(x, i, d);
-		*cut |= kept(x, s) < s->total;
+		*cut |= kept_bytes(x, s) < s->total;
 	}
 	return err;
 }
@@ -420,7 +422,7 @@ void audit_put_totals(struct audit_rec *r, const struct audit_exec *x)
 		cbor_put_uint(out, i);
 		cbor_put_array(out, s->skipped ? 2 : 3);
 		cbor_put_uint(out, s->total);
-		cbor_put_uint(out, kept(x, s));
+		cbor_put_uint(out, kept_bytes(x, s));
 		if (!s->skipped)
 			cbor_put_bytes(out, sha, sizeof sha);
 	}

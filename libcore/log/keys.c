@@ -53,7 +53,7 @@ void keys_link(const struct keys_hw *hw, const uint8_t prev[static KEYS_HASH],
 	keys_hash2(hw, in, sizeof in, NULL, 0, out);
 }
 
-static void mac(const br_hmac_key_context *kc, const void *a, size_t n,
+static void mac_of(const br_hmac_key_context *kc, const void *a, size_t n,
 	uint8_t out[static KEYS_HASH])
 {
 	br_hmac_context c;
@@ -65,13 +65,13 @@ static void mac(const br_hmac_key_context *kc, const void *a, size_t n,
 }
 
 /* X(key, label), where label carries its 01 already. */
-static void expand(const struct keys_hw *hw, const uint8_t key[KEYS_HASH],
+static void expand_key(const struct keys_hw *hw, const uint8_t key[KEYS_HASH],
 	const void *label, size_t n, uint8_t out[KEYS_HASH])
 {
 	br_hmac_key_context kc;
 
 	br_hmac_key_init(&kc, hw->sha, key, KEYS_HASH);
-	mac(&kc, label, n, out);
+	mac_of(&kc, label, n, out);
 	explicit_bzero(&kc, sizeof kc);
 }
 
@@ -82,9 +82,9 @@ void keys_fold(const struct keys_hw *hw, uint8_t rk[static KEYS_HASH],
 	uint8_t m[KEYS_HASH];
 
 	br_hmac_key_init(&kc, hw->sha, rk, KEYS_HASH);
-	mac(&kc, link, KEYS_HASH, m);
+	mac_of(&kc, link, KEYS_HASH, m);
 	keys_hash2(hw, agg, KEYS_HASH, m, KEYS_HASH, agg);
-	mac(&kc, "rec+\1", 5, rk);
+	mac_of(&kc, "rec+\1", 5, rk);
 	explicit_bzero(&kc, sizeof kc);
 }
 
@@ -103,7 +103,7 @@ void keys_first(const struct keys_hw *hw, const uint8_t log[static KEYS_LOG],
 void keys_mark(const struct keys_hw *hw, const uint8_t epoch[static KEYS_HASH],
 	uint8_t mark[static KEYS_HASH])
 {
-	expand(hw, epoch, "mark\1", 5, mark);
+	expand_key(hw, epoch, "mark\1", 5, mark);
 }
 
 /* Is it in 1..n-1, n the order of the curve's group? */
@@ -125,11 +125,11 @@ void keys_epoch(const struct keys_hw *hw, const uint8_t epoch[static KEYS_HASH],
 {
 	uint8_t label[5] = {'s', 'i', 'g', 0, 1};
 
-	expand(hw, epoch, "rec\1", 4, rk);
+	expand_key(hw, epoch, "rec\1", 4, rk);
 	do
-		expand(hw, epoch, label, sizeof label, sk);
+		expand_key(hw, epoch, label, sizeof label, sk);
 	while (!is_private_key(sk) && ++label[3]);
-	expand(hw, epoch, "next\1", 5, next);
+	expand_key(hw, epoch, "next\1", 5, next);
 }
 
 int keys_public(

@@ -33,7 +33,7 @@ struct look {
 	struct buf text; /* the file read last */
 };
 
-static bool place(
+static bool place_below(
 	const struct look *l, const char *path, char *out, size_t size)
 {
 	return path_join(out, size, *l->source->root ? l->source->root : "/",
@@ -46,7 +46,7 @@ static const char *read_text(struct look *l, const char *path)
 	char real[1024];
 
 	buf_clear(&l->text);
-	if (!place(l, path, real, sizeof real) ||
+	if (!place_below(l, path, real, sizeof real) ||
 		file_read(AT_FDCWD, real, &l->text))
 		return NULL;
 	while (l->text.len && strchr("\n", l->text.data[l->text.len - 1]))
@@ -54,15 +54,16 @@ static const char *read_text(struct look *l, const char *path)
 	return buf_str(&l->text);
 }
 
-static bool there(const struct look *l, const char *path)
+static bool is_there(const struct look *l, const char *path)
 {
 	char real[1024];
 
-	return place(l, path, real, sizeof real) && access(real, F_OK) == 0;
+	return place_below(l, path, real, sizeof real) && access(real,
+		F_OK) == 0;
 }
 
 /* Copies what others wrote, which is shown on terminals. */
-static void set(char *to, size_t size, const char *s, size_t n)
+static void set_shown(char *to, size_t size, const char *s, size_t n)
 {
 	if (n >= size)
 		n = size - 1;
@@ -73,7 +74,7 @@ static void set(char *to, size_t size, const char *s, size_t n)
 
 /* The kind's one fact, that it confines; one found before is replaced. */
 FLOATLESS __attribute__((format(printf, 3, 4))) static struct confinement_fact *
-fact(struct look *l, enum confinement_kind kind, const char *evidence, ...)
+add_fact(struct look *l, enum confinement_kind kind, const char *evidence, ...)
 {
 	autobuf struct buf b = BUF_INIT(2 * SEEN_MAX);
 	struct confinement_fact *f = l->out->fact;
@@ -86,13 +87,13 @@ fact(struct look *l, enum confinement_kind kind, const char *evidence, ...)
 	buf_vaddf(&b, evidence, ap);
 	va_end(ap);
 	*f = (struct confinement_fact){.kind = kind, .confined = true};
-	set(f->evidence, sizeof f->evidence, buf_str(&b), b.len);
+	set_shown(f->evidence, sizeof f->evidence, buf_str(&b), b.len);
 	return f;
 }
 
 static void set_detail(struct confinement_fact *f, const char *s, size_t n)
 {
-	set(f->detail, sizeof f->detail, s, n);
+	set_shown(f->detail, sizeof f->detail, s, n);
 }
 
 /* "snap.NAME.APP" in a label or a cgroup: NAME. */
@@ -122,7 +123,7 @@ static void look_snap(struct look *l, const char *label, const char *from)
 	text = read_text(l, path);
 	mode = text ? proc_value(text, "confinement:", &len) : NULL;
 	classic = mode && len >= 7 && strncmp(mode, "classic", 7) == 0;
-	f = fact(l, classic ? CONFINED_SNAP_CLASSIC : CONFINED_SNAP_STRICT,
+	f = add_fact(l, classic ? CONFINED_SNAP_CLASSIC : CONFINED_SNAP_STRICT,
 		"%s names snap.%.*s; %s says %s", from, (int)n, name, path,
 		classic ? "classic"
 		: mode  ? "strict"
@@ -151,7 +152,7 @@ static void look_label(struct look *l)
 		return;
 	}
 	mode = strrchr(label, '(');
-	f = fact(l, CONFINED_APPARMOR, "%s: %s", apparmor, label);
+	f = add_fact(l, CONFINED_APPARMOR, "%s: %s", apparmor, label);
 	f->confined = !str_eq(label, "unconfined") &&
 		      !(mode && (str_after(mode, "(complain") ||
 					str_after(mode, "(unconfined")));
@@ -170,7 +171,7 @@ static void look_selinux(struct look *l)
 		return;
 	enforcing = str_eq(text, "1");
 	text = read_text(l, "/proc/self/attr/current");
-	f = fact(l, CONFINED_SELINUX,
+	f = add_fact(l, CONFINED_SELINUX,
 		"/sys/fs/selinux/enforce: %d; /proc/self/attr/current: %s",
 		enforcing, text ? text : "unreadable");
 	text = text ? text : "";
@@ -185,8 +186,8 @@ static void look_flatpak(struct look *l)
 	const char *name = text ? proc_value(text, "name=", &n) : NULL;
 
 	if (text)
-		set_detail(fact(l, CONFINED_FLATPAK, "/.flatpak-info is there"),
-			name, n);
+		set_detail(add_fact(l, CONFINED_FLATPAK, "/.flatpak-info is "
+			"there"), name, n);
 }
 
 /* The kernel's struct statx, as far as it is of use here. */
@@ -199,9 +200,9 @@ struct statx_head {
 	uint64_t rest[24];
 };
 
-/* What is mounted at "/" in a mountinfo: "major:minor root ", and the type of the
- * file system; "" for what is longer. Not its number: a new mount namespace has
- * new ones. */
+/* The mount at "/" in a mountinfo: "major:minor root ", and the type of the
+ * file system; "" for longer ones. The number of the mount is not compared,
+ * because a new mount namespace has new numbers. */
 struct root {
 	char what[1024], type[24];
 };
@@ -249,7 +250,7 @@ static void look_chroot(struct look *l)
 	const char *text;
 
 	if (l->live && statx_chroot(&known)) {
-		fact(l, CONFINED_CHROOT,
+		add_fact(l, CONFINED_CHROOT,
 			"statx(\"/\"): not the root of a mount");
 		return;
 	}
@@ -257,22 +258,22 @@ static void look_chroot(struct look *l)
 	if (!text)
 		return;
 	if (!find_root(text, &own)) {
-		fact(l, CONFINED_CHROOT,
+		add_fact(l, CONFINED_CHROOT,
 			"/proc/self/mountinfo has no line for /");
 		return;
 	}
 	if (!l->live && str_index("rootfs\0ramfs\0tmpfs\0", own.type) >= 0)
-		fact(l, CONFINED_INITRAMFS, "/proc/self/mountinfo: / is %s",
+		add_fact(l, CONFINED_INITRAMFS, "/proc/self/mountinfo: / is %s",
 			own.type);
 	/* A chroot into a mount of its own is the root of one all the same. */
 	text = read_text(l, "/proc/1/mountinfo");
 	if (find_root(text, &first) && !str_eq(own.what, first.what))
-		fact(l, CONFINED_CHROOT,
+		add_fact(l, CONFINED_CHROOT,
 			"/proc/self/mountinfo: / is not the mount that process 1"
 			" has there");
 }
 
-static const char *variable(const struct look *l, const char *name)
+static const char *env_value(const struct look *l, const char *name)
 {
 	const char *value =
 		l->source->env ? env_get(l->source->env, name) : NULL;
@@ -287,7 +288,7 @@ static bool own_namespace(
 	char real[1024];
 	ssize_t n = -1;
 
-	if (place(l, path, real, sizeof real))
+	if (place_below(l, path, real, sizeof real))
 		n = readlink(real, seen, 63);
 	seen[n > 0 ? n : 0] = '\0';
 	return n > 0 && !str_find(seen, initial);
@@ -313,34 +314,35 @@ static void look_container(struct look *l)
 	char seen[64];
 	bool separate =
 		own_namespace(l, "/proc/self/ns/pid", "4026531836", seen);
+	struct confinement_fact *f;
 	const char *text;
 
 	if (separate)
-		fact(l, CONFINED_PID_NAMESPACE, "/proc/self/ns/pid: %s", seen);
+		add_fact(l, CONFINED_PID_NAMESPACE, "/proc/self/ns/pid: %s",
+			seen);
 	if (own_namespace(l, "/proc/self/ns/user", "4026531837", seen)) {
 		text = read_text(l, "/proc/self/uid_map");
-		fact(l, CONFINED_USER_NAMESPACE,
+		add_fact(l, CONFINED_USER_NAMESPACE,
 			"/proc/self/ns/user: %s; uid_map: %.60s", seen,
 			text ? text : "unreadable");
 	}
 	for (const struct sign *s = signs; s < signs + ARRAY_SIZE(signs); s++) {
-		text = s->at[0] != '/' ? variable(l, s->at)
-		       : s->kind[0]    ? there(l, s->at) ? "" : NULL
+		text = s->at[0] != '/' ? env_value(l, s->at)
+		       : s->kind[0]    ? is_there(l, s->at) ? "" : NULL
 				       : read_text(l, s->at);
 		if (!text || (!*text && !s->kind[0]) ||
 			(s->separate && !separate))
 			continue;
 		if (s->kind[0])
 			text = s->kind;
-		set_detail(fact(l, CONFINED_CONTAINER, "%s is there%s", s->at,
-				   s->separate ? ", and the pid namespace is "
-						 "not the first"
-					       : ""),
-			text, strcspn(text, "\n"));
+		f = add_fact(l, CONFINED_CONTAINER, "%s is there%s", s->at,
+			s->separate ? ", and the pid namespace is not the first"
+				    : "");
+		set_detail(f, text, strcspn(text, "\n"));
 		return;
 	}
-	if (there(l, "/.dockerenv"))
-		fact(l, CONFINED_IMAGE_ORIGIN,
+	if (is_there(l, "/.dockerenv"))
+		add_fact(l, CONFINED_IMAGE_ORIGIN,
 			"/.dockerenv is there, but the namespaces are the "
 			"machine's: only the files came from an image")
 			->confined = false;
@@ -352,9 +354,9 @@ static void look_tracer(struct look *l, const char *pid, size_t n)
 	const char *comm;
 
 	BUF_PRINT(number, "%.*s", (int)n, pid);
-	/* It takes the place of the text that pid stands in. */
+	/* The next read overwrites the text that pid points into. */
 	comm = read_text(l, BUF_PRINT(path, "/proc/%s/comm", number));
-	fact(l, comm && str_after(comm, "proot") ? CONFINED_PROOT
+	add_fact(l, comm && str_after(comm, "proot") ? CONFINED_PROOT
 						 : CONFINED_TRACED,
 		"/proc/self/status: TracerPid %s (%s)", number,
 		comm ? comm : "unknown");
@@ -367,11 +369,12 @@ static void look_status(struct look *l)
 
 	value = proc_value(text, "Seccomp:", &n);
 	if (value && *value != '0')
-		fact(l, CONFINED_SECCOMP, "/proc/self/status: Seccomp %.*s (%s)",
-			(int)n, value, *value == '1' ? "strict" : "filter");
+		add_fact(l, CONFINED_SECCOMP,
+			"/proc/self/status: Seccomp %.*s (%s)", (int)n, value,
+			*value == '1' ? "strict" : "filter");
 	value = proc_value(text, "NoNewPrivs:", &n);
 	if (value && *value == '1')
-		fact(l, CONFINED_NO_NEW_PRIVS,
+		add_fact(l, CONFINED_NO_NEW_PRIVS,
 			"/proc/self/status: NoNewPrivs 1");
 	value = proc_value(text, "TracerPid:", &n);
 	if (value && *value != '0')
@@ -381,29 +384,29 @@ static void look_status(struct look *l)
 static void look_machine(struct look *l)
 {
 	const char *text = read_text(l, "/proc/sys/kernel/osrelease");
-	const char *home = variable(l, "HOME");
+	const char *home = env_value(l, "HOME");
 	struct statfs fs;
 	struct statvfs vfs;
 
 	if (text && (str_find(text, "microsoft") || str_find(text, "Microsoft") ||
 			    str_find(text, "WSL")))
-		fact(l, CONFINED_WSL, "/proc/sys/kernel/osrelease: %s", text)
-			->confined = false;
+		add_fact(l, CONFINED_WSL, "/proc/sys/kernel/osrelease: %s",
+			text)->confined = false;
 	if (!l->live)
 		return;
 	if (statfs("/", &fs) == 0 &&
 		((unsigned long)fs.f_type == MAGIC_RAMFS ||
 			(unsigned long)fs.f_type == MAGIC_TMPFS))
-		fact(l, CONFINED_INITRAMFS, "statfs(\"/\"): %s",
+		add_fact(l, CONFINED_INITRAMFS, "statfs(\"/\"): %s",
 			(unsigned long)fs.f_type == MAGIC_RAMFS ? "ramfs"
 								: "tmpfs");
 	if (home && home[0] == '/' && statvfs(home, &vfs) == 0 &&
 		(vfs.f_flag & ST_RDONLY))
-		fact(l, CONFINED_HOME_READ_ONLY,
+		add_fact(l, CONFINED_HOME_READ_ONLY,
 			"statvfs(\"%.150s\"): read-only", home);
 }
 
-static void sort(struct confinement *c)
+static void sort_facts(struct confinement *c)
 {
 	for (size_t i = 1; i < c->count; i++) {
 		struct confinement_fact f = c->fact[i];
@@ -432,5 +435,5 @@ void confinement_detect(
 	look_status(&l);
 	look_machine(&l);
 	buf_release(&l.text);
-	sort(out);
+	sort_facts(out);
 }

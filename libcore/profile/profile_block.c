@@ -39,11 +39,12 @@ void profile_block_end(struct buf *out, const char *id)
 	buf_addf(out, "%s%s <<<\n", end_mark, id);
 }
 
-/* What a line means to us. */
+/* The kind of a line. */
 enum marker { MARK_NONE, MARK_BEGIN, MARK_END, MARK_BROKEN };
 
 /* Attributes: " +word" any number of times, nothing else. */
-static bool attributes(const char *s, size_t n, struct profile_block *block)
+static bool read_attributes(const char *s, size_t n,
+	struct profile_block *block)
 {
 	while (n) {
 		size_t word = 2;
@@ -63,7 +64,7 @@ static bool attributes(const char *s, size_t n, struct profile_block *block)
 }
 
 /* line has no newline. A carriage return behind it came with an editor. */
-static enum marker classify(
+static enum marker classify_line(
 	const char *line, size_t n, struct profile_block *block)
 {
 	bool begin;
@@ -86,7 +87,7 @@ static enum marker classify(
 	end += 4;
 	if (!begin)
 		return end == n ? MARK_END : MARK_BROKEN;
-	return attributes(line + end, n - end, block) ? MARK_BEGIN
+	return read_attributes(line + end, n - end, block) ? MARK_BEGIN
 						      : MARK_BROKEN;
 }
 
@@ -115,7 +116,8 @@ static bool in_heredoc(const struct heredocs *h, size_t at)
 	return false;
 }
 
-static int broken(const char *text, size_t at, const char *why, struct diag *d)
+static int refuse_marker(const char *text, size_t at, const char *why,
+	struct diag *d)
 {
 	diag_fail(d, -EBADMSG,
 		"%s\036put the marker lines right by hand, or delete both",
@@ -125,11 +127,11 @@ static int broken(const char *text, size_t at, const char *why, struct diag *d)
 }
 
 /* A pair is complete: keeps it, unless its id was there before. */
-static int keep(struct profile_blocks *blocks, const struct profile_block *one,
-	const char *text, struct diag *d)
+static int keep_block(struct profile_blocks *blocks,
+	const struct profile_block *one, const char *text, struct diag *d)
 {
 	if (profile_block_of(blocks, one->id))
-		return broken(
+		return refuse_marker(
 			text, one->begin, "a second block of the same id", d);
 	if (blocks->count == PROFILE_BLOCKS)
 		return diag_fail(
@@ -158,15 +160,16 @@ int profile_blocks_find(struct profile_blocks *blocks, const char *text,
 	for (size_t at = 0; at < n && !err;) {
 		size_t len = str_line(text + at, n - at);
 		size_t next = at + len + (at + len < n);
-		enum marker mark = classify(text + at, len, &found);
+		enum marker mark = classify_line(text + at, len, &found);
 
 		if (mark != MARK_NONE && in_heredoc(&docs, at))
 			mark = MARK_NONE;
 		if (mark == MARK_BROKEN) {
-			err = broken(text, at, "a marker line was changed", d);
+			err = refuse_marker(text, at,
+				"a marker line was changed", d);
 		} else if (mark == MARK_BEGIN) {
 			if (is_open)
-				err = broken(text, open.begin,
+				err = refuse_marker(text, open.begin,
 					"a block begins and does not end", d);
 			open = found;
 			open.begin = at;
@@ -174,17 +177,17 @@ int profile_blocks_find(struct profile_blocks *blocks, const char *text,
 			is_open = true;
 		} else if (mark == MARK_END) {
 			if (!is_open || !str_eq(open.id, found.id))
-				return broken(text, at,
+				return refuse_marker(text, at,
 					"a block ends that did not begin", d);
 			open.body_end = at;
 			open.end = next;
 			is_open = false;
-			err = keep(blocks, &open, text, d);
+			err = keep_block(blocks, &open, text, d);
 		}
 		at = next;
 	}
 	if (!err && is_open)
-		err = broken(
+		err = refuse_marker(
 			text, open.begin, "a block begins and does not end", d);
 	return err;
 }

@@ -53,7 +53,8 @@ static int is_foreign(const struct edit *e, size_t index)
 
 	if (c->force)
 		return 0;
-	/* A block belongs to whoever gave its id, and goes when they say. */
+	/* A block belongs to the owner of its id, who may remove it, so that
+	 * its lines do not count. */
 	for (size_t i = 0; i < e->blocks->count; i++) {
 		skip[i][0] = e->blocks->block[i].begin;
 		skip[i][1] = e->blocks->block[i].end;
@@ -98,7 +99,7 @@ static bool same_subject(const struct edit *e, const struct profile_item *item,
 		twin.value = "";
 		if (profile_line(o, e->change->family, &twin, NULL, NULL))
 			return false;
-		/* Up to where the value begins. */
+		/* The line's stem ends where the value begins. */
 		stem = o->len - 3;
 		return len > stem && memcmp(body + at, o->data, stem) == 0;
 	}
@@ -165,7 +166,7 @@ static int merge_item(
 	return body->err;
 }
 
-static int merge(struct edit *e, struct buf *body, bool *changed)
+static int merge_items(struct edit *e, struct buf *body, bool *changed)
 {
 	const struct profile_change *c = e->change;
 	int err = 0;
@@ -177,7 +178,8 @@ static int merge(struct edit *e, struct buf *body, bool *changed)
 		buf_adds(body, c->raw);
 		return body->err;
 	}
-	/* What is put in front last comes out first, and before the rest. */
+	/* The directory that is put in front last comes out first; such lines
+	 * stand before the rest. */
 	for (size_t i = 0; i < 2 * c->count && !err; i++) {
 		bool front = i < c->count;
 		size_t k = front ? c->count - 1 - i : i - c->count;
@@ -276,7 +278,7 @@ static int put_block(struct edit *e, struct buf *body)
 
 /* The heir of "+file" when the file's other blocks are all that is left, and
  * of "+nl" when one follows at once; NULL: none. */
-static const struct profile_block *heir(
+static const struct profile_block *block_heir(
 	const struct edit *e, unsigned *nl, bool *file)
 {
 	const struct profile_block *b = e->own, *next = NULL;
@@ -310,11 +312,12 @@ static int remove_block(struct edit *e, enum profile_action *action)
 	const struct profile_block *b = e->own;
 	unsigned nl = 0;
 	bool file = false;
-	const struct profile_block *next = heir(e, &nl, &file);
+	const struct profile_block *next = block_heir(e, &nl, &file);
 	size_t before = b->begin, done = 0;
 
 	*action = PROFILE_REMOVED;
-	/* A newline is only ours to take while nothing follows. */
+	/* The newline before the block is only taken away while nothing follows
+	 * the block. */
 	for (unsigned i = 0; !next && i < b->nl && b->end == e->n && before &&
 			     e->text[before - 1] == '\n';
 		i++)
@@ -384,7 +387,7 @@ static int do_remove(
 static int do_add(struct edit *e, struct buf *body, enum profile_action *action)
 {
 	bool changed = false;
-	int err = merge(e, body, &changed);
+	int err = merge_items(e, body, &changed);
 
 	if (err || !changed)
 		return err;

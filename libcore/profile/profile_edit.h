@@ -33,7 +33,8 @@ struct profile_change {
 	size_t count;
 	/* Per directory item: is it there on the disk? NULL: none is. */
 	const bool *exists;
-	/* What every session reads besides the file: as good as in it. Or NULL. */
+	/* The text that every session reads besides the file; its lines count
+	 * as if they stood in the file. Or NULL. */
 	const struct buf *beside;
 	/* Lines given whole instead of items: a fix's block. */
 	const char *raw;

@@ -111,7 +111,7 @@ const char *profile_session_name(unsigned index)
 	return names[index];
 }
 
-static struct profile_file *add(struct listing *l, enum where where,
+static struct profile_file *add_file(struct listing *l, enum where where,
 	const char *name, unsigned sessions)
 {
 	const struct profile_place *p = l->place;
@@ -146,11 +146,11 @@ static struct profile_file *add_variable(struct listing *l, unsigned group,
 	struct profile_file *f;
 
 	if (prefix)
-		return add(l, HOME, value + prefix + (value[prefix] == '/'),
-			sessions);
+		return add_file(l, HOME,
+			value + prefix + (value[prefix] == '/'), sessions);
 	if (value[0] != '/')
 		return NULL;
-	f = add(l, HOME, "", sessions);
+	f = add_file(l, HOME, "", sessions);
 	if (f) {
 		l->err = str_copy(f->path, sizeof f->path, value);
 		f->exists = access(f->path, F_OK) == 0;
@@ -173,9 +173,10 @@ static int own_dir(struct listing *l, unsigned group)
 				 ".config/fish");
 }
 
-/* Of rows in a row that exclude each other: listed, the one that is read hides
- * the others; to be written is the one that exists, else the last. */
-static void choose(struct listing *l, const struct row *r,
+/* Chooses among rows that exclude each other. In a list the file that is read
+ * hides the others; for writing, the file that exists is taken, else the
+ * last. */
+static void choose_one(struct listing *l, const struct row *r,
 	struct profile_file *f, const char **winner, bool list)
 {
 	if (list && *winner) {
@@ -189,7 +190,7 @@ static void choose(struct listing *l, const struct row *r,
 }
 
 /* The files that are read (scope 0) or written in the scope. */
-static int walk(struct listing *l, enum shell_kind kind, unsigned scope)
+static int walk_rows(struct listing *l, enum shell_kind kind, unsigned scope)
 {
 	unsigned group = group_of(kind);
 	const char *winner = NULL;
@@ -222,14 +223,14 @@ static int walk(struct listing *l, enum shell_kind kind, unsigned scope)
 			env = f || !scope;
 			continue;
 		}
-		f = add(l, r->where, r->name, r->sessions);
+		f = add_file(l, r->where, r->name, r->sessions);
 		other = r->name + strlen(r->name) + 1;
 		if (f && !f->exists && *other) {
 			l->files->count--;
-			f = add(l, r->where, other, r->sessions);
+			f = add_file(l, r->where, other, r->sessions);
 		}
 		if (f && r->first)
-			choose(l, r, f, &winner, !scope);
+			choose_one(l, r, f, &winner, !scope);
 	}
 	return l->err;
 }
@@ -239,7 +240,7 @@ int profile_files_list(struct profile_files *files, enum shell_kind kind,
 {
 	struct listing l = {.files = files, .place = place};
 
-	return walk(&l, kind, 0);
+	return walk_rows(&l, kind, 0);
 }
 
 struct zdotdir_ctx {
@@ -289,16 +290,16 @@ int profile_targets_user(struct profile_files *files, enum shell_kind kind,
 {
 	struct listing l = {.files = files, .place = place};
 	char name[96];
-	int err = walk(&l, kind, scope);
+	int err = walk_rows(&l, kind, scope);
 
 	if (err || files->count)
 		return err;
 	/* fish has a directory for such; plain sh only its login file. */
 	if (group_of(kind) == FISH) {
 		BUF_PRINT(name, "conf.d/profile-%s.fish", id);
-		add(&l, OWN, name, SESSION_ALL);
+		add_file(&l, OWN, name, SESSION_ALL);
 	} else {
-		add(&l, HOME, ".profile", SESSION_LOGIN);
+		add_file(&l, HOME, ".profile", SESSION_LOGIN);
 	}
 	return l.err;
 }
@@ -314,21 +315,21 @@ int profile_targets_system(struct profile_files *files, enum shell_kind kind,
 	files->count = 0;
 	if (kind == SHELL_FISH) {
 		BUF_PRINT(name, "etc/fish/conf.d/profile-%s.fish", id);
-		add(&l, SYSTEM, name, SESSION_ALL);
+		add_file(&l, SYSTEM, name, SESSION_ALL);
 	} else if (kind == SHELL_ZSH) {
 		if (!force)
 			return diag_fail(d, -EPERM,
 				"zsh reads no system file but the one that "
 				"every script reads: /etc/zsh/zshenv\036"
 				"--force writes it");
-		file = add(&l, SYSTEM, "etc/zsh/zshenv", SESSION_ALL);
+		file = add_file(&l, SYSTEM, "etc/zsh/zshenv", SESSION_ALL);
 		if (!file || !file->exists) {
 			files->count = 0;
-			add(&l, SYSTEM, "etc/zshenv", SESSION_ALL);
+			add_file(&l, SYSTEM, "etc/zshenv", SESSION_ALL);
 		}
 	} else if (shellkind_family(kind) == FAMILY_SH) {
 		BUF_PRINT(name, "etc/profile.d/profile-%s.sh", id);
-		add(&l, SYSTEM, name, SESSION_LOGIN);
+		add_file(&l, SYSTEM, name, SESSION_LOGIN);
 	} else {
 		return diag_fail(d, -EPERM,
 			"no system-wide file is known for %s",

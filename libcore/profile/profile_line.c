@@ -99,7 +99,8 @@ int profile_dir_parse(struct profile_dir *dir, const char *input,
 
 static bool is_protected(const char *name)
 {
-	/* They take the shell over, or it refuses them with an error. */
+	/* Variables that take the shell over, or that the shell refuses to
+	 * set. */
 	static const char names[] =
 		"IFS\0ENV\0BASH_ENV\0UID\0EUID\0PPID\0GROUPS\0SHELLOPTS\0"
 		"BASHOPTS\0ZDOTDIR\0PS4\0PROMPT_COMMAND\0BASH_VERSINFO\0"
@@ -211,7 +212,7 @@ static void add_python(struct buf *out, const char *s, size_t n)
 	buf_addc(out, '\'');
 }
 
-static const char *stops(enum shell_family family)
+static const char *stop_bytes(enum shell_family family)
 {
 	if (family == FAMILY_FISH)
 		return "\\$\"";
@@ -238,19 +239,20 @@ void profile_quote(
 	case FAMILY_SH:
 	default:
 		buf_addc(out, '"');
-		add_backslashed(out, s, n, stops(family));
+		add_backslashed(out, s, n, stop_bytes(family));
 		buf_addc(out, '"');
 		break;
 	}
 }
 
-/* What goes between the double quotes of sh and fish. */
+/* Adds the text between the double quotes of sh and fish. */
 static void add_inner(struct buf *out, enum shell_family family,
 	const char *text, size_t home)
 {
 	if (home)
 		buf_adds(out, "$HOME");
-	add_backslashed(out, text + home, strlen(text + home), stops(family));
+	add_backslashed(out, text + home, strlen(text + home),
+		stop_bytes(family));
 }
 
 /* One word; its first home bytes are written as the shell's own $HOME where

@@ -34,7 +34,7 @@ enum {
 int profile_dir_parse(struct profile_dir *dir, const char *input,
 	const char *home, unsigned flags, struct diag *d);
 
-/* What one managed line does. */
+/* The effect of a managed line. */
 enum profile_what { PROFILE_PREPEND, PROFILE_APPEND, PROFILE_VAR };
 
 struct profile_item {

@@ -67,8 +67,8 @@ bool lint_is_bashism(const struct profile_lint *l, const struct rc_cmd *cmd)
 	return !cmd->word[0].quoted && str_index(words, cmd->word[0].text) >= 0;
 }
 
-/* Why the entry is none that belongs into PATH; NULL when it may stand. The
- * first two are what profile_repair() knows to mend. */
+/* The fault of an entry of PATH, or NULL. profile_repair() mends the first two
+ * faults. */
 static const char *entry_fault(const char *entry, size_t n)
 {
 	if (!n)
@@ -250,7 +250,7 @@ static void see_end(struct linting *c, const struct rc_cmd *cmd)
 	c->end_line = cmd->line;
 }
 
-static int see(void *ctx, const struct rc_cmd *cmd)
+static int see_command(void *ctx, const struct rc_cmd *cmd)
 {
 	struct linting *c = ctx;
 
@@ -342,7 +342,7 @@ int profile_lint(
 		.blocks = blocks,
 		.value = BUF_INIT(RC_TEXT_MAX)};
 	struct rc_source source = lint_source(lint);
-	struct rc_visitor visitor = {.command = see, .ctx = &c};
+	struct rc_visitor visitor = {.command = see_command, .ctx = &c};
 	int err;
 
 	if (!blocks)

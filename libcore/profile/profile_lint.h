@@ -17,7 +17,7 @@ struct profile_lint {
 	enum shell_kind kind;
 	const char *home;
 	bool system; /* the machine's: setting PATH anew is its business */
-	/* What is at an absolute path: 0 nothing, 'f' something, 'd' a
+	/* Tells the kind of an absolute path: 0 nothing, 'f' something, 'd' a
 	 * directory, 'w' a directory that anyone may write to. */
 	char (*look)(void *ctx, const char *path);
 	void *ctx;

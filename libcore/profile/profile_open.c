@@ -23,7 +23,7 @@ struct walk {
 	const char *path; /* as given, for messages */
 };
 
-static int distrust(const struct walk *w, const char *what, unsigned uid)
+static int refuse_owner(const struct walk *w, const char *what, unsigned uid)
 {
 	return diag_fail(w->d, -EPERM,
 		"%s: as root, not through %s of uid %u\036"
@@ -31,7 +31,7 @@ static int distrust(const struct walk *w, const char *what, unsigned uid)
 		w->path, what, uid);
 }
 
-static int failed(const struct walk *w, int error)
+static int walk_failed(const struct walk *w, int error)
 {
 	return diag_of(w->d, -error, w->path);
 }
@@ -43,9 +43,9 @@ static int check_dir(const struct walk *w, int fd)
 	if (!(w->flags & PROFILE_OPEN_TRUSTED))
 		return 0;
 	if (fstat(fd, &st))
-		return failed(w, errno);
+		return walk_failed(w, errno);
 	if (st.st_uid)
-		return distrust(w, "a directory", st.st_uid);
+		return refuse_owner(w, "a directory", st.st_uid);
 	if (!(st.st_mode & S_ISVTX) &&
 		((st.st_mode & S_IWOTH) ||
 			((st.st_mode & S_IWGRP) && st.st_gid)))
@@ -57,7 +57,7 @@ static int check_dir(const struct walk *w, int fd)
 }
 
 /* linked: a link brought the name, and no directory is made by it. */
-static int enter(struct walk *w, const char *name, bool linked)
+static int enter_dir(struct walk *w, const char *name, bool linked)
 {
 	autofd int next = openat(
 		w->dir, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -76,7 +76,7 @@ static int enter(struct walk *w, const char *name, bool linked)
 			O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	}
 	if (next < 0)
-		return failed(w, errno);
+		return walk_failed(w, errno);
 	err = check_dir(w, next);
 	if (err)
 		return err;
@@ -86,7 +86,7 @@ static int enter(struct walk *w, const char *name, bool linked)
 }
 
 /* Puts the link's text in front of what is still to be walked. */
-static int follow(struct walk *w, const char *name, const char *behind)
+static int follow_link(struct walk *w, const char *name, const char *behind)
 {
 	autofree char *target = malloc(2 * (size_t)PATH_MAX);
 	struct stat st;
@@ -96,14 +96,14 @@ static int follow(struct walk *w, const char *name, const char *behind)
 	if (!target)
 		return -ENOMEM;
 	if (++w->links > LINKS_MAX)
-		return failed(w, ELOOP);
+		return walk_failed(w, ELOOP);
 	n = readlinkat(w->dir, name, target, PATH_MAX);
 	if (n < 0 || fstatat(w->dir, name, &st, AT_SYMLINK_NOFOLLOW))
-		return failed(w, errno);
+		return walk_failed(w, errno);
 	if ((w->flags & PROFILE_OPEN_TRUSTED) && st.st_uid)
-		return distrust(w, "a symlink", st.st_uid);
+		return refuse_owner(w, "a symlink", st.st_uid);
 	if ((size_t)n + left + 2 > PATH_MAX)
-		return failed(w, ENAMETOOLONG);
+		return walk_failed(w, ENAMETOOLONG);
 	target[n] = '\0';
 	w->own = left < w->own ? left : w->own;
 	if (*behind) {
@@ -144,7 +144,7 @@ static const char *next_name(struct walk *w, char name[NAME_MAX + 1])
 	return rest;
 }
 
-static int walk(struct walk *w, struct profile_open *at)
+static int walk_path(struct walk *w, struct profile_open *at)
 {
 	for (;;) {
 		const char *rest = next_name(w, at->name);
@@ -152,7 +152,7 @@ static int walk(struct walk *w, struct profile_open *at)
 		int err;
 
 		if (!rest)
-			return failed(w, ENAMETOOLONG);
+			return walk_failed(w, ENAMETOOLONG);
 		if (!*rest && (!at->name[0] || str_eq(at->name, ".") ||
 				      str_eq(at->name, "..")))
 			return diag_fail(
@@ -164,7 +164,7 @@ static int walk(struct walk *w, struct profile_open *at)
 					"%s is a symlink, and --no-follow was "
 					"given",
 					w->path);
-			err = follow(w, at->name, rest);
+			err = follow_link(w, at->name, rest);
 			if (err)
 				return err;
 			continue;
@@ -173,7 +173,7 @@ static int walk(struct walk *w, struct profile_open *at)
 			return 0;
 		memmove(w->rest, rest, strlen(rest) + 1);
 		linked = w->links && strlen(w->rest) >= w->own;
-		err = enter(w, at->name, linked);
+		err = enter_dir(w, at->name, linked);
 		at->dangling = err == -ENOENT && linked;
 		if (err)
 			return err;
@@ -198,19 +198,19 @@ int profile_open_path(struct profile_open *at, const char *path, unsigned flags,
 
 	*at = (struct profile_open){.dirfd = -1};
 	if (!rest)
-		return failed(&w, ENOMEM);
+		return walk_failed(&w, ENOMEM);
 	if (w.dir < 0)
 		return diag_errno(d, -errno, "/");
 	if (path[0] != '/')
 		return diag_fail(d, -EINVAL, "%s: not absolute", path);
 	if (str_copy(rest, PATH_MAX, path))
-		return failed(&w, ENAMETOOLONG);
-	err = walk(&w, at);
+		return walk_failed(&w, ENAMETOOLONG);
+	err = walk_path(&w, at);
 	if (err)
 		return err;
 	at->dirfd = openat(w.dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (at->dirfd < 0)
-		return failed(&w, errno);
+		return walk_failed(&w, errno);
 	at->dangling = at->through_link && fstatat(at->dirfd, at->name, &st,
 						   AT_SYMLINK_NOFOLLOW) < 0;
 	return 0;

@@ -20,9 +20,9 @@ struct profile_open {
 enum {
 	PROFILE_OPEN_NOFOLLOW = 1, /* refuse a symlink at the end: -ELOOP */
 	PROFILE_OPEN_MAKE = 2,     /* make missing directories, mode 0700 */
-	/* Each directory and link on the way must be root's, and nobody else
-	 * may write there (sticky directories apart): for root, whom a user's
-	 * symlink must not lead anywhere. -EPERM. */
+	/* Each directory and link on the way must belong to root, and only root
+	 * may write there (sticky directories apart), so that a user's symlink
+	 * leads root nowhere. -EPERM. */
 	PROFILE_OPEN_TRUSTED = 4,
 	PROFILE_OPEN_PUBLIC = 8, /* what is made is for all to read: 0755 */
 };

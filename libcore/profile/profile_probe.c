@@ -24,7 +24,7 @@ static uint64_t now_ns(void)
 	return clock_ns(CLOCK_MONOTONIC);
 }
 
-static void child(const struct profile_run *run, int out)
+static void child_start(const struct profile_run *run, int out)
 {
 	int in = run->in >= 0 ? run->in : open("/dev/null", O_RDONLY);
 	int nowhere = open("/dev/null", O_WRONLY);
@@ -58,7 +58,7 @@ struct watch {
 
 /* Reads what is there. What does not fit is dropped: the writer must not
  * wait for a reader that has seen enough. */
-static void drain(int fd, struct buf *into)
+static void drain_pipe(int fd, struct buf *into)
 {
 	char bytes[2048];
 
@@ -74,7 +74,7 @@ static void drain(int fd, struct buf *into)
 	}
 }
 
-static bool answered(const struct profile_run *run)
+static bool has_answered(const struct profile_run *run)
 {
 	const struct buf *a = run->answer;
 
@@ -83,14 +83,14 @@ static bool answered(const struct profile_run *run)
 		       run->mark_len) == 0;
 }
 
-static void look(struct watch *w)
+static void look_once(struct watch *w)
 {
 	if (!w->ended && waitpid(w->pid, &w->ran->status, WNOHANG) == w->pid)
 		w->ended = true;
-	drain(w->out_fd, w->out);
+	drain_pipe(w->out_fd, w->out);
 	if (w->run->answer_fd >= 0)
-		drain(w->run->answer_fd, w->run->answer);
-	w->ran->answered = answered(w->run);
+		drain_pipe(w->run->answer_fd, w->run->answer);
+	w->ran->answered = has_answered(w->run);
 }
 
 static void wait_for(struct watch *w)
@@ -106,7 +106,7 @@ static void wait_for(struct watch *w)
 		uint64_t at = now_ns();
 		int ms;
 
-		look(w);
+		look_once(w);
 		if (w->ended || w->ran->answered)
 			break;
 		if (at >= end) {
@@ -128,7 +128,7 @@ static void wait_for(struct watch *w)
 	w->ran->ms = (unsigned)((now_ns() - start) / 1000000u);
 }
 
-static void finish(struct watch *w)
+static void finish_run(struct watch *w)
 {
 	kill(-w->pid, SIGKILL);
 	if (!w->ended) {
@@ -167,13 +167,13 @@ int profile_run(
 	if (w.pid < 0)
 		return -errno;
 	if (w.pid == 0)
-		child(run, write_end);
+		child_start(run, write_end);
 	close(fd_steal(&write_end));
 	pidfd = (int)syscall(SYS_pidfd_open, w.pid, 0);
 	w.pidfd = pidfd;
 	w.out_fd = read_end;
 	wait_for(&w);
-	finish(&w);
+	finish_run(&w);
 	prctl(PR_SET_CHILD_SUBREAPER, 0);
 	return 0;
 }

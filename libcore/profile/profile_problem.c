@@ -65,7 +65,7 @@ void profile_problems_release(struct profile_problems *p)
 	*p = (struct profile_problems){0};
 }
 
-static void cut(char *out, size_t size, const char *text, size_t n)
+static void copy_cut(char *out, size_t size, const char *text, size_t n)
 {
 	if (n >= size)
 		n = size - 1;
@@ -100,9 +100,10 @@ FLOATLESS struct profile_problem *profile_problem_add(struct profile_problems *p
 	va_end(ap);
 	detail = buf_str(&said);
 	fix = detail + strcspn(detail, "\036");
-	cut(one->detail, sizeof one->detail, detail, (size_t)(fix - detail));
+	copy_cut(one->detail, sizeof one->detail, detail,
+		(size_t)(fix - detail));
 	fix += *fix != '\0';
-	cut(one->fix, sizeof one->fix, fix, strlen(fix));
+	copy_cut(one->fix, sizeof one->fix, fix, strlen(fix));
 	return one;
 }
 

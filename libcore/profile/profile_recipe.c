@@ -25,7 +25,7 @@ void profile_recipe_release(struct profile_recipe *r)
 	*r = (struct profile_recipe){0};
 }
 
-static int wrong(const struct reading *c, uint32_t node, const char *why)
+static int refuse_node(const struct reading *c, uint32_t node, const char *why)
 {
 	unsigned line, col;
 
@@ -45,9 +45,9 @@ static int copy_text(
 	buf_adds(&b, head);
 	err = json_text(c->doc, node, &b);
 	if (err == -EINVAL)
-		return wrong(c, node, "expected a string without NUL");
+		return refuse_node(c, node, "expected a string without NUL");
 	if (err)
-		return wrong(c, node, "too long");
+		return refuse_node(c, node, "too long");
 	*out = strdup(buf_str(&b));
 	return *out ? 0 : diag_errno(c->d, -ENOMEM, "recipe");
 }
@@ -55,13 +55,13 @@ static int copy_text(
 static int read_dirs(struct reading *c, uint32_t list)
 {
 	if (json_type(c->doc, list) != JSON_ARRAY)
-		return wrong(c, list, "path_append: expected a list");
+		return refuse_node(c, list, "path_append: expected a list");
 	for (uint32_t i = json_first(c->doc, list); i;
 		i = json_next(c->doc, i)) {
 		int err;
 
 		if (c->r->dirs == RECIPE_ITEMS)
-			return wrong(c, i, "path_append: too many");
+			return refuse_node(c, i, "path_append: too many");
 		err = copy_text(c, "", i, &c->r->dir[c->r->dirs]);
 		if (err)
 			return err;
@@ -73,17 +73,18 @@ static int read_dirs(struct reading *c, uint32_t list)
 static int read_vars(struct reading *c, uint32_t map)
 {
 	if (json_type(c->doc, map) != JSON_OBJECT)
-		return wrong(c, map, "env_vars: expected an object");
+		return refuse_node(c, map, "env_vars: expected an object");
 	for (uint32_t k = json_first(c->doc, map); k;
 		k = json_next(c->doc, k)) {
 		autobuf struct buf name = BUF_INIT(1024);
 		int err;
 
 		if (c->r->pairs == RECIPE_ITEMS)
-			return wrong(c, k, "env_vars: too many");
+			return refuse_node(c, k, "env_vars: too many");
 		if (json_text(c->doc, k, &name) ||
 			!str_is_name(buf_str(&name), name.len))
-			return wrong(c, k, "env_vars: no variable's name");
+			return refuse_node(
+				c, k, "env_vars: no variable's name");
 		buf_addc(&name, '=');
 		err = copy_text(c, buf_str(&name), json_value(c->doc, k),
 			&c->r->pair[c->r->pairs]);
@@ -97,7 +98,7 @@ static int read_vars(struct reading *c, uint32_t map)
 static int read_config(struct reading *c, uint32_t map)
 {
 	if (json_type(c->doc, map) != JSON_OBJECT)
-		return wrong(c, map, "shell_config: expected an object");
+		return refuse_node(c, map, "shell_config: expected an object");
 	for (uint32_t k = json_first(c->doc, map); k;
 		k = json_next(c->doc, k)) {
 		uint32_t value = json_value(c->doc, k);
@@ -108,7 +109,7 @@ static int read_config(struct reading *c, uint32_t map)
 		else if (value == json_find(c->doc, map, "env_vars"))
 			err = read_vars(c, value);
 		else
-			err = wrong(c, k,
+			err = refuse_node(c, k,
 				"shell_config has path_append and env_vars, "
 				"and nothing else");
 		if (err)
@@ -123,7 +124,7 @@ static int read_recipe(struct reading *c)
 	int err = 0;
 
 	if (json_type(c->doc, 0) != JSON_OBJECT)
-		return wrong(c, 0, "expected an object");
+		return refuse_node(c, 0, "expected an object");
 	config = json_find(c->doc, 0, "shell_config");
 	post = json_find(c->doc, 0, "post_env");
 	if (config && json_type(c->doc, config) != JSON_NULL)
@@ -134,7 +135,7 @@ static int read_recipe(struct reading *c)
 	if (!err && post && json_type(c->doc, post) != JSON_NULL)
 		err = copy_text(c, "", post, &c->r->post_env);
 	if (!err && !c->r->dirs && !c->r->pairs && !c->r->post_env)
-		err = wrong(c, 0,
+		err = refuse_node(c, 0,
 			"neither shell_config nor post_env says "
 			"anything");
 	return err;

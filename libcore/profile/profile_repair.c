@@ -99,7 +99,7 @@ static void mend_path(struct repair *r, const struct rc_cmd *cmd)
 	}
 }
 
-static int visit(void *ctx, const struct rc_cmd *cmd)
+static int visit_command(void *ctx, const struct rc_cmd *cmd)
 {
 	struct repair *r = ctx;
 
@@ -145,7 +145,7 @@ int profile_repair(const struct profile_lint *lint,
 		.out = out,
 		.value = BUF_INIT(RC_TEXT_MAX)};
 	struct rc_source source = lint_source(lint);
-	struct rc_visitor visitor = {.command = visit, .ctx = &r};
+	struct rc_visitor visitor = {.command = visit_command, .ctx = &r};
 	int err;
 
 	if (code == PROBLEM_CRLF)

@@ -51,7 +51,8 @@ int profile_answer(const char *path, char *const *env)
 	return out.err ? out.err : file_write_all(fd, out.data, out.len);
 }
 
-/* The environment sshd or login would give, and nothing of ours. */
+/* The environment that sshd or login would give, without the variables of this
+ * process. */
 static int shell_env(const struct profile_shell *s, struct env *e)
 {
 	const char *const pairs[][2] = {{"HOME", s->home}, {"USER", s->user},
@@ -223,7 +224,8 @@ static const char askings[] =
 enum { ASKING = 32 };
 _Static_assert(SHELL_KINDS == 16, "askings has a line for each");
 
-static void asking(enum shell_kind kind, bool syntax, char words[static ASKING])
+static void asking_words(enum shell_kind kind, bool syntax,
+	char words[static ASKING])
 {
 	const char *both = str_nth(askings, kind);
 	const char *tab = strchr(both, '\t');
@@ -233,8 +235,8 @@ static void asking(enum shell_kind kind, bool syntax, char words[static ASKING])
 }
 
 /* Runs the program with these words and one more, in a bare environment. */
-static int ask(const char *path, const char *words, char *last, int keep,
-	struct buf *said, struct profile_ran *ran)
+static int ask_program(const char *path, const char *words, char *last,
+	int keep, struct buf *said, struct profile_ran *ran)
 {
 	char name[64], copy[32];
 	char *argv[8] = {name}, *word = copy;
@@ -274,11 +276,11 @@ int profile_shell_version(
 	struct profile_ran ran;
 	int err;
 
-	asking(shell->kind, false, words);
+	asking_words(shell->kind, false, words);
 	if (!*words)
 		return -ENOENT;
-	err = ask(shell->path, words, words[1] == 'c' ? ksh : NULL, -1, &said,
-		&ran);
+	err = ask_program(shell->path, words, words[1] == 'c' ? ksh : NULL, -1,
+		&said, &ran);
 	return err ? err : pick_version(buf_str(&said), out, size);
 }
 
@@ -319,7 +321,7 @@ int profile_syntax(enum shell_kind kind, const char *path, const char *text,
 	const char *first;
 	int err;
 
-	asking(kind, true, words);
+	asking_words(kind, true, words);
 	if (!*words)
 		return -ENOENT;
 	if (!path) {
@@ -333,7 +335,7 @@ int profile_syntax(enum shell_kind kind, const char *path, const char *text,
 	if (fd < 0)
 		return fd;
 	BUF_PRINT(file, "/proc/self/fd/%d", fd);
-	err = ask(path, words, file, fd, &said, &ran);
+	err = ask_program(path, words, file, fd, &said, &ran);
 	if (err)
 		return err;
 	if (ran.timed_out)
@@ -341,7 +343,8 @@ int profile_syntax(enum shell_kind kind, const char *path, const char *text,
 	if (WIFEXITED(ran.status) && WEXITSTATUS(ran.status) == 0)
 		return 0;
 	said.len = strcspn(buf_str(&said), "\n");
-	/* Which name the text had for the shell tells nobody anything. */
+	/* The name of the text is a number under /proc, which tells a person
+	 * nothing. */
 	first = str_find(buf_str(&said), file);
 	first = first ? first + strlen(file) : said.data;
 	first += strspn(first, ": ");

@@ -56,7 +56,7 @@ static void record_name(const char *path, char name[18])
 
 static const char unkept[] = "cannot keep what is needed to undo";
 
-static bool same(const struct buf *a, const struct buf *b)
+static bool same_bytes(const struct buf *a, const struct buf *b)
 {
 	return a->len == b->len &&
 	       (!a->len || memcmp(a->data, b->data, a->len) == 0);
@@ -73,7 +73,7 @@ int profile_undo_save(int dir, const char *path, mode_t mode,
 
 	record_name(path, name);
 	if (profile_undo_load(dir, name + 1, &old) == 0 &&
-		str_eq(old.path, path) && same(&old.after, before)) {
+		str_eq(old.path, path) && same_bytes(&old.after, before)) {
 		before = &old.before;
 		mode = old.mode;
 	}
@@ -101,7 +101,7 @@ int profile_undo_settle(int dir, const char *path, bool done, struct diag *d)
 	return 0;
 }
 
-static const char *field(const struct buf *b, size_t *at)
+static const char *next_field(const struct buf *b, size_t *at)
 {
 	const char *s = b->data + *at;
 	const char *nul = memchr(s, '\0', b->len - *at);
@@ -128,9 +128,9 @@ int profile_undo_load(int dir, const char *name, struct profile_undo *u)
 		return err;
 	if (!in.len)
 		return -EBADMSG;
-	path = field(&in, &at);
-	mode = path ? field(&in, &at) : NULL;
-	len = mode ? field(&in, &at) : NULL;
+	path = next_field(&in, &at);
+	mode = path ? next_field(&in, &at) : NULL;
+	len = mode ? next_field(&in, &at) : NULL;
 	if (!len || num_uint(mode, 0, 07777 | 0170000, &mode_bits) ||
 		num_u64(len, 0, in.len - at, &n) ||
 		str_copy(u->path, sizeof u->path, path))

@@ -84,14 +84,15 @@ static int read_old(struct job *j, int *fd)
 	if (err == -ENOBUFS)
 		return diag_fail(j->d, -EFBIG, "%s is larger than %d bytes",
 			j->ask->path, PROFILE_TEXT_MAX);
-	/* What -EAGAIN means here is another thing. */
+	/* In this function -EAGAIN means that another writer changed the
+	 * file. */
 	if (err == -EAGAIN)
 		err = -EIO;
 	return err ? diag_of(j->d, err, j->ask->path) : 0;
 }
 
-/* Who would be surprised by a write that a rename makes possible all the
- * same: a mode without write bit, an attribute, a store of packages. */
+/* Refuses a write that a rename makes possible although the owner forbade it:
+ * by a mode without write bit, an attribute, a store of packages. */
 static int check_writable(struct job *j, int fd)
 {
 	char real[1024];
@@ -155,7 +156,7 @@ static mode_t new_mode(const struct job *j)
 }
 
 /* Gives the new file what the old one had. */
-static int dress(const struct job *j, int old, int new)
+static int dress_new(const struct job *j, int old, int new)
 {
 	mode_t mask;
 
@@ -204,14 +205,14 @@ static int write_temporary(struct job *j, int old, const char *temp)
 		return fd;
 	err = file_write_all(fd, j->out->after.data, j->out->after.len);
 	if (!err)
-		err = dress(j, old, fd);
+		err = dress_new(j, old, fd);
 	if (!err && fsync(fd))
 		err = -errno;
 	return err;
 }
 
 /* Is the file still the one that was read? */
-static bool unmoved(const struct job *j)
+static bool is_unmoved(const struct job *j)
 {
 	struct stat now;
 
@@ -249,7 +250,7 @@ static int keep_old(struct job *j, int dir, char name[NAME_MAX + 1])
 	return err;
 }
 
-static int backup(struct job *j)
+static int keep_backup(struct job *j)
 {
 	const char *dir = j->ask->backup_dir;
 	char name[NAME_MAX + 1];
@@ -322,9 +323,9 @@ static int put_new(struct job *j, int old)
 	if (err)
 		return err;
 	if (!j->missing && j->st.st_nlink > 1)
-		return unmoved(j) ? write_in_place(j) : -EAGAIN;
+		return is_unmoved(j) ? write_in_place(j) : -EAGAIN;
 	err = write_temporary(j, old, temp);
-	if (!err && !unmoved(j))
+	if (!err && !is_unmoved(j))
 		err = -EAGAIN;
 	if (!err && renameat(j->at.dirfd, temp, j->at.dirfd, j->at.name))
 		err = -errno;
@@ -344,13 +345,13 @@ static int take_away(struct job *j, int old)
 		j->out->action = PROFILE_REMOVED;
 		return put_new(j, old);
 	}
-	if (!unmoved(j))
+	if (!is_unmoved(j))
 		return -EAGAIN;
 	return unlinkat(j->at.dirfd, j->at.name, 0) ? -errno : 0;
 }
 
 /* Once through: read, edit, write. */
-static int attempt(struct job *j)
+static int attempt_once(struct job *j)
 {
 	autofd int old = -1;
 	struct profile_written *o = j->out;
@@ -368,7 +369,7 @@ static int attempt(struct job *j)
 		err = j->ask->check(j->ask->ctx, &o->before, &o->after, j->d);
 	if (err || j->ask->dry_run)
 		return err;
-	err = backup(j);
+	err = keep_backup(j);
 	if (err)
 		return err;
 	err = o->action == PROFILE_UNLINKED ? take_away(j, old)
@@ -432,7 +433,7 @@ int profile_write(const struct profile_write *job, struct profile_written *out,
 	if (err)
 		return err;
 	for (unsigned i = 0; i < TRIES; i++) {
-		err = attempt(&j);
+		err = attempt_once(&j);
 		if (err != -EAGAIN)
 			return err;
 	}

@@ -17,7 +17,7 @@
 #include "base/diag.h"
 #include "profile/profile_edit.h"
 
-/* What to make of a text. missing: there is no file yet. */
+/* Makes the new text. missing: there is no file yet. */
 typedef int profile_editor(void *ctx, const char *text, size_t n, bool missing,
 	struct buf *out, enum profile_action *action, struct diag *d);
 /* May the new text replace the old one? */

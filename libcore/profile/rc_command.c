@@ -114,7 +114,7 @@ static void add_frame(const struct rc_frame *f, struct rc_cmd *cmd)
 	cmd->guard_path = f->cond.path;
 }
 
-static int emit(struct rc_state *r, char op)
+static int emit_command(struct rc_state *r, char op)
 {
 	struct rc_cmd cmd = {
 		.word = r->word,
@@ -171,8 +171,9 @@ static void end_list(struct rc_state *r)
 	r->after_else = false;
 }
 
-/* What the command just ended means to the one behind it. */
-static void follow(struct rc_state *r, char op)
+/* Applies the operator behind a command to the conditions of the next
+ * command. */
+static void follow_operator(struct rc_state *r, char op)
 {
 	struct rc_frame *f = rc_top(r);
 
@@ -229,9 +230,9 @@ int rc_end_command(struct rc_state *r, char op)
 		return 0;
 	}
 	if (r->count) {
-		err = emit(r, op);
+		err = emit_command(r, op);
 		r->function = false;
-		follow(r, op);
+		follow_operator(r, op);
 	} else {
 		follow_nothing(r, op);
 	}

@@ -21,7 +21,7 @@ enum rc_frame_kind {
 	RC_SUBSHELL,
 };
 
-/* What must hold for something to run. */
+/* The conditions under which a command runs. */
 struct rc_cond {
 	unsigned count; /* tests that are not about PATH */
 	char op; /* the one test, when count is 1 and it is [ -op path ] */
@@ -41,7 +41,8 @@ struct rc_heredoc {
 	bool tabs;
 };
 
-/* What is large stands last: all else is near the struct's begin. */
+/* The large members stand last, so that the others are near the beginning of
+ * the struct. */
 struct rc_state {
 	const struct rc_visitor *visitor;
 	size_t count; /* of words */

@@ -46,7 +46,7 @@ static size_t behind_flags(const struct rc_cmd *cmd)
 }
 
 /* The length of NAME in NAME= or NAME+=, or 0. */
-static size_t assigned(const struct rc_word *w, bool *plus)
+static size_t assigned_name(const struct rc_word *w, bool *plus)
 {
 	size_t n = 0;
 
@@ -73,7 +73,7 @@ static size_t find_assignment(
 
 	for (size_t i = declaring; i < cmd->count; i++) {
 		const struct rc_word *w = &cmd->word[i];
-		size_t len = assigned(w, &more);
+		size_t len = assigned_name(w, &more);
 
 		/* NAME=x command: only for that command. */
 		if (!len && !declaring)
@@ -255,7 +255,7 @@ struct has_ctx {
 	struct buf value_buf;
 };
 
-static bool skipped(const struct has_ctx *c, size_t at)
+static bool is_skipped(const struct has_ctx *c, size_t at)
 {
 	for (size_t i = 0; i < c->skips; i++) {
 		if (at >= c->skip[i][0] && at < c->skip[i][1])
@@ -288,7 +288,7 @@ bool rc_ends(const struct rc_cmd *cmd)
 }
 
 /* Does the command put the variable into the environment? */
-static bool exports(
+static bool exports_name(
 	const struct rc_cmd *cmd, enum shell_family family, const char *name)
 {
 	const char *first = cmd->word[0].text;
@@ -310,7 +310,7 @@ static bool exports(
 	return false;
 }
 
-static bool unsets(const struct rc_cmd *cmd, const char *name)
+static bool unsets_name(const struct rc_cmd *cmd, const char *name)
 {
 	const char *first = cmd->word[0].text;
 
@@ -324,7 +324,7 @@ static bool unsets(const struct rc_cmd *cmd, const char *name)
 	return false;
 }
 
-static int look(void *ctx, const struct rc_cmd *cmd)
+static int look_at(void *ctx, const struct rc_cmd *cmd)
 {
 	struct has_ctx *c = ctx;
 	struct buf *v = &c->value_buf;
@@ -332,11 +332,11 @@ static int look(void *ctx, const struct rc_cmd *cmd)
 
 	if (rc_ends(cmd))
 		return 1;
-	if (cmd->in_function || skipped(c, cmd->at))
+	if (cmd->in_function || is_skipped(c, cmd->at))
 		return 0;
-	if (c->name && sure && exports(cmd, c->source->family, c->name))
+	if (c->name && sure && exports_name(cmd, c->source->family, c->name))
 		c->exported = true;
-	if (c->name && unsets(cmd, c->name))
+	if (c->name && unsets_name(cmd, c->name))
 		c->found = c->exported = false;
 	if (c->dir && c->dir_exists && cmd->guard_op == 'd' &&
 		rc_same_dir(cmd->guard_path, strlen(cmd->guard_path), c->dir))
@@ -360,9 +360,9 @@ static int look(void *ctx, const struct rc_cmd *cmd)
 	return 0;
 }
 
-static int run(struct has_ctx *c)
+static int scan_for(struct has_ctx *c)
 {
-	struct rc_visitor visitor = {.command = look, .ctx = c};
+	struct rc_visitor visitor = {.command = look_at, .ctx = c};
 	int err;
 
 	c->value_buf = BUF_INIT(RC_TEXT_MAX);
@@ -380,7 +380,7 @@ int rc_path_has(const struct rc_source *source, const char *dir,
 		.skip = skip,
 		.skips = skips};
 
-	return run(&c);
+	return scan_for(&c);
 }
 
 int rc_var_has(const struct rc_source *source, const char *name,
@@ -392,5 +392,5 @@ int rc_var_has(const struct rc_source *source, const char *name,
 		.skip = skip,
 		.skips = skips};
 
-	return run(&c);
+	return scan_for(&c);
 }

@@ -8,7 +8,8 @@
 
 enum { SH = 1 << FAMILY_SH, FISH = 1 << FAMILY_FISH, CSH = 1 << FAMILY_CSH };
 
-/* What a word does, to a compound command of the kind where one is named. */
+/* The effect of a reserved word, on a compound command of the kind where one is
+ * named. */
 enum deed {
 	OPENS,
 	HEADS, /* opens one whose first words are no command */
@@ -108,7 +109,7 @@ static void header_word(struct rc_state *r, const struct rc_word *w)
 }
 
 /* "then", "do", "else" and "elif" in the compound they belong to. */
-static void turn(
+static void turn_part(
 	struct rc_state *r, enum rc_frame_kind kind, bool body, bool otherwise)
 {
 	struct rc_frame *f = rc_top(r);
@@ -124,7 +125,7 @@ static void turn(
 static void fish_if(struct rc_state *r)
 {
 	if (r->after_else)
-		turn(r, RC_IF, false, true);
+		turn_part(r, RC_IF, false, true);
 	else
 		rc_push(r, RC_IF, false);
 	r->after_else = false;
@@ -183,7 +184,7 @@ static void csh_if(struct rc_state *r)
 	if (l->n - l->at >= 4 && memcmp(l->s + l->at, "then", 4) == 0) {
 		l->at += 4;
 		if (r->after_else) {
-			turn(r, RC_IF, true, true);
+			turn_part(r, RC_IF, true, true);
 		} else {
 			r->chain = cond;
 			rc_push(r, RC_IF, true);
@@ -196,7 +197,7 @@ static void csh_if(struct rc_state *r)
 }
 
 /* True when the words of the command so far go on to be its words. */
-static bool act(struct rc_state *r, const struct rc_key *k)
+static bool act_on(struct rc_state *r, const struct rc_key *k)
 {
 	enum rc_frame_kind kind = (enum rc_frame_kind)k->kind;
 
@@ -215,7 +216,7 @@ static bool act(struct rc_state *r, const struct rc_key *k)
 		r->header = true;
 		return true;
 	case TURNS:
-		turn(r, kind, k->body, k->otherwise);
+		turn_part(r, kind, k->body, k->otherwise);
 		return false;
 	case CLOSES:
 		rc_pop(r, kind);
@@ -240,7 +241,7 @@ static bool act(struct rc_state *r, const struct rc_key *k)
 		r->test = true;
 		return true;
 	case ELSE:
-		turn(r, RC_IF, true, true);
+		turn_part(r, RC_IF, true, true);
 		r->after_else = true;
 		return false;
 	case IF_FISH:
@@ -276,6 +277,6 @@ void rc_reserved(struct rc_state *r)
 		  !rc_top(r)->body;
 	if (!k || (pattern && !str_eq(k->word, "esac")))
 		return;
-	if (!act(r, k))
+	if (!act_on(r, k))
 		rc_forget(r);
 }

@@ -29,7 +29,7 @@ void rc_skip_blank(struct rc_lex *l)
 	}
 }
 
-static void put(struct rc_lex *l, char c)
+static void put_byte(struct rc_lex *l, char c)
 {
 	/* A NUL or one of our two signs in the file is nothing we know. */
 	buf_addc(l->out, c == '\0' || c == RC_PATH ? (char)RC_UNKNOWN : c);
@@ -45,10 +45,10 @@ static void put_home(struct rc_lex *l)
 	if (l->home)
 		buf_adds(l->out, l->home);
 	else
-		put(l, RC_UNKNOWN);
+		put_byte(l, RC_UNKNOWN);
 }
 
-/* What ends a quote, unless the text ended before it. */
+/* Steps over the end of a quote, unless the text ended before it. */
 static void end_quote(struct rc_lex *l)
 {
 	if (l->at++ < l->n)
@@ -57,7 +57,7 @@ static void end_quote(struct rc_lex *l)
 	l->open = true;
 }
 
-/* Behind the quote character that ends what began at l->at. */
+/* Skips the quoted text that begins at l->at, with both quotes. */
 static void skip_quoted(struct rc_lex *l)
 {
 	char quote = l->s[l->at++];
@@ -174,7 +174,7 @@ void rc_skip_parens(struct rc_lex *l)
 	l->nested--;
 }
 
-/* From the '{' of "${" to behind its '}'. */
+/* Skips from the '{' of "${" to behind its '}'. */
 static void skip_braces(struct rc_lex *l)
 {
 	unsigned depth = 0;
@@ -246,7 +246,7 @@ static void read_braced(struct rc_lex *l, bool in_double, unsigned nested)
 	}
 	l->at++;
 	skip_braces(l);
-	put(l, RC_UNKNOWN);
+	put_byte(l, RC_UNKNOWN);
 }
 
 /* $'…', in which a backslash escapes the quote. */
@@ -270,12 +270,12 @@ static void read_dollar(struct rc_lex *l, bool in_double, unsigned nested)
 	if (next == '(') {
 		l->at++;
 		rc_skip_parens(l);
-		put(l, RC_UNKNOWN);
+		put_byte(l, RC_UNKNOWN);
 		return;
 	}
 	if (next == '\'' && !in_double && l->family == FAMILY_SH) {
 		skip_ansi(l);
-		put(l, RC_UNKNOWN);
+		put_byte(l, RC_UNKNOWN);
 		l->quoted = true;
 		return;
 	}
@@ -286,16 +286,16 @@ static void read_dollar(struct rc_lex *l, bool in_double, unsigned nested)
 		l->at++;
 		if (next && strchr("?-$!#@*", next)) {
 			l->at++;
-			put(l, RC_UNKNOWN);
+			put_byte(l, RC_UNKNOWN);
 		} else {
-			put(l, '$');
+			put_byte(l, '$');
 		}
 		return;
 	}
 	l->at = end;
 	if (chr_digit(l->s[from])) {
 		l->at = from + 1;
-		put(l, RC_UNKNOWN);
+		put_byte(l, RC_UNKNOWN);
 	} else if (name_is(l->s + from, end - from, "HOME")) {
 		put_home(l);
 	} else {
@@ -315,7 +315,7 @@ static void read_single(struct rc_lex *l)
 				(l->family == FAMILY_CSH && next == '!')))
 			l->at++;
 		if (l->at < l->n)
-			put(l, l->s[l->at++]);
+			put_byte(l, l->s[l->at++]);
 	}
 	end_quote(l);
 }
@@ -333,12 +333,12 @@ static void read_double(struct rc_lex *l, unsigned nested)
 		if (c == '\\' && next == '\n') {
 			l->at += 2;
 		} else if (c == '\\' && next && strchr(escaped, next)) {
-			put(l, next);
+			put_byte(l, next);
 			l->at += 2;
 		} else if (c == '$' || (c == '`' && l->family != FAMILY_FISH)) {
 			read_part(l, true, nested);
 		} else {
-			put(l, c);
+			put_byte(l, c);
 			l->at++;
 		}
 	}
@@ -353,7 +353,7 @@ static void read_part(struct rc_lex *l, bool in_double, unsigned nested)
 	if (c == '\\' && l->at + 1 < l->n) {
 		l->quoted = true;
 		if (l->s[l->at + 1] != '\n')
-			put(l, l->s[l->at + 1]);
+			put_byte(l, l->s[l->at + 1]);
 		l->at += 2;
 	} else if (c == '\'' && !in_double) {
 		l->quoted = true;
@@ -366,11 +366,11 @@ static void read_part(struct rc_lex *l, bool in_double, unsigned nested)
 			skip_quoted(l);
 	} else if (c == '`' && l->family != FAMILY_FISH) {
 		skip_quoted(l);
-		put(l, RC_UNKNOWN);
+		put_byte(l, RC_UNKNOWN);
 	} else if (c == '$') {
 		read_dollar(l, in_double, nested);
 	} else {
-		put(l, c);
+		put_byte(l, c);
 		l->at++;
 	}
 }
@@ -416,9 +416,9 @@ bool rc_word_read(struct rc_lex *l)
 			put_home(l);
 		} else if (c == '(' && l->family == FAMILY_FISH) {
 			rc_skip_parens(l);
-			put(l, RC_UNKNOWN);
+			put_byte(l, RC_UNKNOWN);
 		} else if (c == '\0') {
-			put(l, RC_UNKNOWN);
+			put_byte(l, RC_UNKNOWN);
 			l->at++;
 		} else {
 			read_part(l, false, 0);

@@ -29,11 +29,12 @@ char rc_peek(const struct rc_lex *l, size_t ahead);
  * to out. */
 bool rc_word_read(struct rc_lex *l);
 
-/* From an opening parenthesis at l->at to behind the one that closes it. */
+/* Skips from an opening parenthesis at l->at to behind the one that closes
+ * it. */
 void rc_skip_parens(struct rc_lex *l);
 
-/* From the start of a line to behind the one that is just word, which begins
- * at *end_at; false when there is none. */
+/* Skips from the start of a line to behind the line that is just word, which
+ * begins at *end_at; false when there is no such line. */
 bool rc_skip_heredoc(struct rc_lex *l, const char *word, size_t n, bool tabs,
 	size_t *end_at);
 

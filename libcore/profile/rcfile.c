@@ -182,7 +182,7 @@ static int read_operator(struct rc_state *r)
 	return err;
 }
 
-static int scan(struct rc_state *r)
+static int scan_text(struct rc_state *r)
 {
 	struct rc_lex *l = &r->lex;
 
@@ -242,7 +242,7 @@ int rc_scan(const struct rc_source *source, const struct rc_visitor *visitor)
 		.home = source->home,
 		.out = &r->text,
 	};
-	err = scan(r);
+	err = scan_text(r);
 	buf_release(&r->text);
 	if (err)
 		return err;

@@ -66,7 +66,7 @@ enum shell_kind shellkind_named(const char *name)
 	return SHELL_UNKNOWN;
 }
 
-static enum shell_kind find(const char *name, bool *restricted)
+static enum shell_kind find_kind(const char *name, bool *restricted)
 {
 	enum shell_kind kind = shellkind_named(name);
 
@@ -92,7 +92,7 @@ enum shell_kind shellkind_of(const char *name, bool *restricted)
 		restricted = &ignored;
 	*restricted = false;
 	base += *base == '-';
-	kind = find(base, restricted);
+	kind = find_kind(base, restricted);
 	if (kind != SHELL_UNKNOWN)
 		return kind;
 	/* bash-5.2, zsh5, ksh2020: a version behind the name. */
@@ -105,7 +105,7 @@ enum shell_kind shellkind_of(const char *name, bool *restricted)
 		return SHELL_UNKNOWN;
 	memcpy(plain, base, n);
 	plain[n] = '\0';
-	return find(plain, restricted);
+	return find_kind(plain, restricted);
 }
 
 const char *shellkind_name(enum shell_kind kind)

@@ -81,7 +81,8 @@ static size_t raw_of(const struct look *k, size_t i)
 /* The length of the escape sequence at raw[at]: CSI or another introducer, and
  * its letter ("\33[1m", "\33(B"). 0: none; SIZE_MAX: cut off. A title or a link
  * (OSC) counts as text, because a secret may stand in it. */
-static size_t sequence(const struct look *k, const unsigned char *raw, size_t at)
+static size_t sequence_end(const struct look *k, const unsigned char *raw,
+	size_t at)
 {
 	size_t i = at + 1;
 	unsigned char below = 0x30;
@@ -108,7 +109,7 @@ static void make_visible(struct look *k, struct redact_work *w)
 
 	while (at < k->total) {
 		size_t skip = w->raw[at] == 0x1b && at >= k->base
-			? sequence(k, w->raw, at)
+			? sequence_end(k, w->raw, at)
 			: 0;
 
 		if (skip == SIZE_MAX && !k->view.last && !k->pause)
@@ -243,7 +244,7 @@ static size_t hide_code(struct look *k, const struct redact_span *s)
 
 /* Hides as much of a span as may be hidden. Returns the end; the bytes behind
  * are looked at again. */
-static size_t hide(struct look *k, struct redact_span *s, bool more)
+static size_t hide_span(struct look *k, struct redact_span *s, bool more)
 {
 	const struct redact_view *v = &k->view;
 	const size_t end = v->map ? hide_code(k, s)
@@ -286,7 +287,7 @@ static bool swallow_ends(const struct redact_view *v, size_t i, uint8_t *mode)
 }
 
 /* Goes on swallowing. Returns the end in the text. */
-static size_t swallow(struct look *k)
+static size_t swallow_rest(struct look *k)
 {
 	struct redact_stream *s = k->s;
 	const struct redact_view *v = &k->view;
@@ -310,7 +311,7 @@ static size_t swallow(struct look *k)
 }
 
 /* Keeps the undecided bytes for the next call. */
-static int hold(const struct look *k)
+static int hold_rest(const struct look *k)
 {
 	const size_t n = k->total - k->done;
 
@@ -327,7 +328,7 @@ static int hold(const struct look *k)
 
 /* Keeps the bytes before text[to], to look back at, and those from open on, to
  * look at again. */
-static void remember(const struct look *k, size_t to)
+static void remember_shown(const struct look *k, size_t to)
 {
 	size_t n = to < REDACT_BEFORE ? to : REDACT_BEFORE;
 
@@ -338,7 +339,7 @@ static void remember(const struct look *k, size_t to)
 
 /* Decides about a candidate at the end of the text. True: decided, go on at
  * *at. */
-static bool settle(struct look *k, struct redact_span *s, size_t *at)
+static bool settle_candidate(struct look *k, struct redact_span *s, size_t *at)
 {
 	const size_t held = k->total - k->done, n = k->view.n;
 
@@ -350,7 +351,7 @@ static bool settle(struct look *k, struct redact_span *s, size_t *at)
 		s->to = pem ? s->to : n;
 		s->from = s->value < s->to ? s->value : s->to;
 		let_through(k, s->from);
-		*at = hide(k, s, !k->view.last);
+		*at = hide_span(k, s, !k->view.last);
 		if (k->view.last || (*at < n && !(pem && *at == s->to)))
 			return true;
 		k->s->mode = s->mode;
@@ -377,8 +378,8 @@ static size_t look_on(struct look *k, size_t at)
 		at = a == REDACT_NO ? k->view.n : s.from;
 		let_through(k, at);
 		if (a == REDACT_YES)
-			at = s.to > k->base ? hide(k, &s, false) : s.to;
-		else if (a == REDACT_MORE && !settle(k, &s, &at))
+			at = s.to > k->base ? hide_span(k, &s, false) : s.to;
+		else if (a == REDACT_MORE && !settle_candidate(k, &s, &at))
 			break;
 	}
 	return at;
@@ -391,7 +392,7 @@ static int look_through(struct look *k)
 	k->open = k->view.n;
 	k->done = k->base;
 	if (k->s->mode)
-		at = swallow(k);
+		at = swallow_rest(k);
 	at = look_on(k, at);
 	/* The rest of a candidate is held whose beginning is out. */
 	if (at < k->base) {
@@ -405,12 +406,12 @@ static int look_through(struct look *k)
 		let_through(k, at);
 	if (k->view.map)
 		redact_lex_skip(&k->s->lex, k->view.text, k->base, at);
-	remember(k, at);
-	return k->out->err ? k->out->err : hold(k);
+	remember_shown(k, at);
+	return k->out->err ? k->out->err : hold_rest(k);
 }
 
-static int process(struct redact *r, struct redact_stream *s, const char *p,
-	size_t n, bool pause, bool last, struct buf *out)
+static int process_slice(struct redact *r, struct redact_stream *s,
+	const char *p, size_t n, bool pause, bool last, struct buf *out)
 {
 	struct look k = {.r = r, .s = s, .pause = pause, .out = out};
 	int err = work_get(r);
@@ -445,7 +446,7 @@ int redact_feed(struct redact *r, struct redact_stream *s, const char *bytes,
 {
 	while (n) {
 		size_t part = n < SLICE ? n : SLICE;
-		int err = process(r, s, bytes, part, false, false, out);
+		int err = process_slice(r, s, bytes, part, false, false, out);
 
 		if (err)
 			return err;
@@ -460,7 +461,7 @@ int redact_flush(struct redact *r, struct redact_stream *s, bool last,
 {
 	if (!s->len && !last)
 		return 0;
-	return process(r, s, NULL, 0, !last, last, out);
+	return process_slice(r, s, NULL, 0, !last, last, out);
 }
 
 int redact_text(struct redact *r, const char *s, size_t n, bool shell,
@@ -483,7 +484,8 @@ int redact_text(struct redact *r, const char *s, size_t n, bool shell,
 	}
 	err = redact_feed(r, &one, s, n - last, out);
 	if (!err)
-		err = process(r, &one, s + n - last, last, false, true, out);
+		err = process_slice(r, &one, s + n - last, last, false, true,
+			out);
 	redact_stream_release(&one);
 	return err;
 }

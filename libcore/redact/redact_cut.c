@@ -114,15 +114,15 @@ bool redact_phrase(const unsigned char *text, size_t from, size_t to)
 }
 
 /* Does an expansion of a shell begin at i? */
-static bool expands(const unsigned char *text, size_t i, size_t to)
+static bool begins_expansion(const unsigned char *text, size_t i, size_t to)
 {
 	return text[i] == '`' ||
 		(text[i] == '$' && i + 1 < to &&
 			(text[i + 1] == '(' || text[i + 1] == '{'));
 }
 
-/* Behind a blank at i: the end of the word that may belong to the secret, or
- * i. */
+/* The end of the word behind the blank at i, if that word may belong to the
+ * secret; else i. */
 static size_t limit_word(
 	const unsigned char *text, size_t from, size_t i, size_t to)
 {
@@ -145,7 +145,7 @@ size_t redact_limit(
 	size_t i = from, first = 0, next;
 
 	for (;; i = next) {
-		while (i < to && !(code && expands(text, i, to)) &&
+		while (i < to && !(code && begins_expansion(text, i, to)) &&
 			(text[i] > ' ' || (i > from && redact_blank(text[i]) &&
 						   text[i - 1] == '\\')))
 			i++;

@@ -35,7 +35,7 @@ struct flag {
 /* Does the flag at at belong to a program of that line, in a command that
  * begins at from? A word behind a flag may be the flag's value, except behind
  * the "-it" or "--" of "docker exec", where a program follows. */
-static bool runs(const struct redact_view *v, size_t from, size_t at,
+static bool line_runs(const struct redact_view *v, size_t from, size_t at,
 	const struct policy_secret *o)
 {
 	const bool bare = o->word[0] == '-'; /* nothing but flags between */
@@ -101,7 +101,7 @@ static enum form flag_form(const struct redact *r, const struct redact_view *v,
 			continue;
 		if (from == at)
 			from = redact_begins(v, at, at, REDACT_STOPS);
-		if (!runs(v, from, at, o))
+		if (!line_runs(v, from, at, o))
 			continue;
 		*attached = apart ? 0 : n;
 		return o->sign ? (enum form)o->sign
@@ -153,7 +153,8 @@ static size_t behind_user(const unsigned char *p, size_t n, char sign)
 }
 
 /* The beginning of the value behind a flag that ends at i; v->n: not known yet;
- * SIZE_MAX: there is none. listed: "--flag", "value". */
+ * SIZE_MAX: no value. listed: the flag and the value are quoted elements of a
+ * list. */
 static size_t behind_flag(
 	const struct redact_view *v, size_t i, bool listed, enum form form)
 {
@@ -264,7 +265,8 @@ struct line {
 };
 
 /* Joins the words; blanks within a word become '_'. */
-static void join(struct line *l, const char *const *argv, size_t argc, size_t i)
+static void join_words(struct line *l, const char *const *argv, size_t argc,
+	size_t i)
 {
 	const size_t first = i > WORDS ? i - WORDS : 0;
 	struct buf line = BUF_FIXED(l->text);
@@ -313,7 +315,7 @@ static bool secret_arg(const struct redact *r, const char *const *argv,
 		!redact_key_strength(r, (const unsigned char *)before,
 			strnlen(before, REDACT_KEY_MAX)))
 		return false;
-	join(&l, argv, argc, i);
+	join_words(&l, argv, argc, i);
 	for (unsigned way = 0; way < 5; way++) {
 		enum redact_answer answer = REDACT_NO;
 

@@ -71,7 +71,7 @@ size_t redact_parts_end(const struct redact_view *v, size_t at, bool cookie)
 			opened = at;
 		}
 	}
-	/* A quote that does not end is none. */
+	/* A quotation mark without its pair begins no quoted part. */
 	return own && (at < v->n || v->last) ? opened : at;
 }
 

@@ -34,8 +34,8 @@ extern const uint16_t redact_bytes[256];
 
 enum redact_answer { REDACT_NO, REDACT_YES, REDACT_MORE };
 
-/* What is swallowed after a secret that was too long to be held, or in which
- * the stream paused. */
+/* The bytes that are swallowed behind a secret that was too long to be held, or
+ * in which the stream paused. */
 enum redact_mode {
 	REDACT_MODE_NONE,
 	REDACT_MODE_TOKEN,  /* letters of tokens */
@@ -47,7 +47,7 @@ enum redact_mode {
 	REDACT_MODE_PEM, /* up to the END line */
 };
 
-/* What may be hidden behind a blank in a span. */
+/* The text that may be hidden behind a blank in a span. */
 enum redact_tail {
 	REDACT_TAIL_PHRASE, /* plain words */
 	REDACT_TAIL_WORDS,  /* other words of a command, each by itself */
@@ -281,6 +281,16 @@ size_t redact_behind(const struct redact_view *v, size_t i, const char *word);
 bool redact_quote(unsigned char c);
 /* Does the byte end a word, as white space and quotes do? */
 bool redact_ends_word(unsigned char c);
+/* Is it a quotation mark, single or double? */
+static inline bool redact_quotation(unsigned char c)
+{
+	return c == '"' || c == '\'';
+}
+/* The small letter. */
+static inline char redact_lower(unsigned char c)
+{
+	return c >= 'A' && c <= 'Z' ? (char)(c + 32) : (char)c;
+}
 static inline bool redact_blank(unsigned char c)
 {
 	return c == ' ' || c == '\t';

@@ -9,11 +9,6 @@
 /* BLANKS: columns of assignments are aligned with blanks. */
 enum { BLANKS = 24 };
 
-static char lower(unsigned char c)
-{
-	return c >= 'A' && c <= 'Z' ? (char)(c + 32) : (char)c;
-}
-
 size_t redact_name_before(const struct redact_view *v, size_t end)
 {
 	size_t k = end;
@@ -115,7 +110,7 @@ static size_t key_before(const struct redact_view *v, size_t at,
 bool redact_key_is(const unsigned char *key, size_t n, const char *name)
 {
 	for (size_t i = 0; i < n; i++)
-		if (!name[i] || lower(key[i]) != name[i])
+		if (!name[i] || redact_lower(key[i]) != name[i])
 			return false;
 	return !name[n];
 }
@@ -281,7 +276,7 @@ static size_t value_begins(
 
 /* Does the name stand alone before the sign on its line, and indented, as in a
  * Kubernetes Secret? */
-static bool indented(const struct redact_view *v, const unsigned char *key)
+static bool is_indented(const struct redact_view *v, const unsigned char *key)
 {
 	size_t k = (size_t)(key - v->text), end;
 
@@ -329,7 +324,7 @@ enum redact_answer redact_assign(const struct redact *r,
 		strength = STRENGTH_SURE;
 		head = 0;
 	}
-	if (!strength && !head && !(colon && sign == 1 && indented(v, key)))
+	if (!strength && !head && !(colon && sign == 1 && is_indented(v, key)))
 		return REDACT_NO;
 	if (i < v->n && v->text[i] == '=')
 		return REDACT_NO;

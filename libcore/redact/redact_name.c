@@ -9,11 +9,6 @@
 /* Digits of a length and of a digest together. */
 enum { DIGITS = 20 };
 
-static char lower(unsigned char c)
-{
-	return c >= 'A' && c <= 'Z' ? (char)(c + 32) : (char)c;
-}
-
 /* A name in small letters, without the signs between its words. */
 struct key {
 	char flat[REDACT_KEY_MAX + 1];
@@ -31,10 +26,10 @@ static bool ends_word(
 	const unsigned char *key, size_t n, const char *word, size_t len)
 {
 	/* Most words differ in the last letter. */
-	if (n < len || lower(key[n - 1]) != word[len - 1])
+	if (n < len || redact_lower(key[n - 1]) != word[len - 1])
 		return false;
 	for (size_t i = 0; i < len; i++)
-		if (lower(key[n - len + i]) != word[i])
+		if (redact_lower(key[n - len + i]) != word[i])
 			return false;
 	if (n == len)
 		return true;
@@ -69,16 +64,16 @@ static bool flat_ends_listed(const struct key *k, const char *list)
 	return false;
 }
 
-static void flatten(struct key *k, const unsigned char *key, size_t n)
+static void key_flatten(struct key *k, const unsigned char *key, size_t n)
 {
 	k->n = 0;
 	for (size_t i = 0; i < n && k->n < REDACT_KEY_MAX; i++)
 		if (redact_bytes[key[i]] & B_ALNUM)
-			k->flat[k->n++] = lower(key[i]);
+			k->flat[k->n++] = redact_lower(key[i]);
 	k->flat[k->n] = '\0';
 }
 
-/* Is it a name of something about a secret that is none itself? */
+/* Does the name tell something about a secret, such as its length or file? */
 static bool about_a_secret(const struct key *k, const unsigned char *key, size_t n)
 {
 	static const char ends[] =
@@ -130,7 +125,7 @@ static enum redact_strength pass_strength(
 						: STRENGTH_NONE;
 }
 
-static bool begins(const char *key, size_t n, const char *mark)
+static bool begins_mark(const char *key, size_t n, const char *mark)
 {
 	size_t k = 0;
 
@@ -164,13 +159,14 @@ static bool worth_a_look(const unsigned char *key, size_t n)
 			continue;
 		for (size_t m = 0; m < ARRAY_SIZE(marks); m++)
 			if (marks[m][0] == (char)(key[i] | 32) &&
-				begins((const char *)key + i, n - i, marks[m]))
+				begins_mark((const char *)key + i, n - i,
+					marks[m]))
 				return true;
 	}
 	return false;
 }
 
-static enum redact_strength strength(const unsigned char *key, size_t n)
+static enum redact_strength name_strength(const unsigned char *key, size_t n)
 {
 	static const char plural[] =
 		"secrets\0credentials\0passwords\0psk\0";
@@ -189,7 +185,7 @@ static enum redact_strength strength(const unsigned char *key, size_t n)
 	enum redact_strength pass;
 	struct key k;
 
-	flatten(&k, key, n);
+	key_flatten(&k, key, n);
 	if (about_a_secret(&k, key, n))
 		return STRENGTH_NONE;
 	if (flat_ends_listed(&k, plural))
@@ -214,9 +210,9 @@ static enum redact_strength strength(const unsigned char *key, size_t n)
 }
 
 /* API_KEY and api-key are one name. */
-static char joined(unsigned char c)
+static char join_sign(unsigned char c)
 {
-	return c == '-' ? '_' : lower(c);
+	return c == '-' ? '_' : redact_lower(c);
 }
 
 bool redact_names_itself(const unsigned char *key, size_t n,
@@ -232,7 +228,7 @@ bool redact_names_itself(const unsigned char *key, size_t n,
 	if (len < sizeof shortest - 1 || len > n)
 		return false;
 	for (size_t i = 0; i < len; i++)
-		if (joined(key[n - len + i]) != joined(value[i]))
+		if (join_sign(key[n - len + i]) != join_sign(value[i]))
 			return false;
 	return n == len || !(redact_bytes[key[n - len - 1]] & B_ALNUM) ||
 		redact_bytes[key[n - len]] & B_UPPER;
@@ -244,7 +240,7 @@ enum redact_strength redact_key_strength(
 	if (r && r->policy && r->policy->pattern_count &&
 		redact_user_key(r, key, n))
 		return STRENGTH_SURE;
-	return worth_a_look(key, n) ? strength(key, n) : STRENGTH_NONE;
+	return worth_a_look(key, n) ? name_strength(key, n) : STRENGTH_NONE;
 }
 
 bool redact_secret_name(const char *name, size_t n)
@@ -253,8 +249,8 @@ bool redact_secret_name(const char *name, size_t n)
 	const size_t most = n < REDACT_KEY_MAX ? n : REDACT_KEY_MAX;
 
 	/* Our own mark is a secret's, and must be found again in a record. */
-	return worth_a_look(key, most) &&
-		!redact_ends_with(key, n, "session_id") && strength(key, most);
+	return worth_a_look(key, most) && !redact_ends_with(key, n,
+		"session_id") && name_strength(key, most);
 }
 
 /* {name}, {0.name!r}; no base64 */
@@ -266,8 +262,8 @@ static bool in_braces(const unsigned char *p, size_t n)
 	return p[n - 1] == '}';
 }
 
-/* Is it a variable's place: $NAME ${NAME} $(call) $1, {{ name }} {name}, %s
- * %NAME%? A hash such as $6$salt$... is none. */
+/* Does the value stand for a variable: $NAME ${NAME} $(call) $1, {{ name }}
+ * {name}, %s %NAME%? A hash such as $6$salt$... does not. */
 static bool stands_for_a_value(const unsigned char *p, size_t n)
 {
 	if (p[0] == '$')
@@ -368,7 +364,7 @@ bool redact_placeholder(const unsigned char *p, size_t n)
 	if (n >= sizeof flat)
 		return false;
 	for (i = 0; i < n; i++)
-		flat[i] = lower(p[i]);
+		flat[i] = redact_lower(p[i]);
 	flat[n] = '\0';
 	EACH (word, words)
 		if (str_eq(word, flat))

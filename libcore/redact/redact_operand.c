@@ -8,11 +8,6 @@
 /* Bounds of a program's name and of its line. */
 enum { NAME = 64, LINE = 4000 };
 
-static bool quote(unsigned char c)
-{
-	return c == '"' || c == '\'';
-}
-
 /* Does the byte at i end the words of a command: an operator, an expansion, a
  * comment? */
 static bool line_ends(const unsigned char *p, size_t i)
@@ -26,7 +21,7 @@ static bool line_ends(const unsigned char *p, size_t i)
 static size_t word_end(const struct redact_view *v, size_t i, size_t end)
 {
 	const unsigned char mark = v->text[i];
-	const unsigned char *close = quote(mark)
+	const unsigned char *close = redact_quotation(mark)
 		? memchr(v->text + i + 1, mark, end - i - 1)
 		: NULL;
 
@@ -71,10 +66,10 @@ static bool find_word(const struct redact_view *v, const struct policy_secret *o
 	}
 	if (!told || !flagged || !count || count < which)
 		return false;
-	s->to = rest && !quote(p[s->from]) ? end : s->to;
+	s->to = rest && !redact_quotation(p[s->from]) ? end : s->to;
 	/* Without the word's own quotes, or one around the whole line. */
-	s->from += quote(p[s->from]);
-	s->to -= quote(p[s->to - 1]);
+	s->from += redact_quotation(p[s->from]);
+	s->to -= redact_quotation(p[s->to - 1]);
 	if (s->from >= s->to)
 		return false;
 	sign = o->sign ? memchr(p + s->from, '/', s->to - s->from) : NULL;

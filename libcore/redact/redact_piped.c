@@ -15,7 +15,7 @@ static bool in_text(const unsigned char *p, size_t n, const char *word)
 
 /* The name of the program among the words in n bytes: behind sudo and its like,
  * their flags, and variables. */
-static const unsigned char *command(const unsigned char *p, size_t *n)
+static const unsigned char *command_name(const unsigned char *p, size_t *n)
 {
 	static const char others[] = "sudo\0doas\0env\0exec\0nohup\0time\0";
 	const unsigned char *end = p + *n, *word;
@@ -49,7 +49,7 @@ static bool reads_secret(
 		"python\0python3\0perl\0ruby\0node\0php\0lua\0eval\0"
 		"xargs\0ssh\0";
 	size_t len = n;
-	const unsigned char *name = command(p, &len);
+	const unsigned char *name = command_name(p, &len);
 	const bool runs = redact_key_any(name, len, runners);
 	const struct policy_secret *o;
 
@@ -174,7 +174,7 @@ static enum redact_answer here_document(const struct redact *r,
 
 	while (i < v->n && p[i] && strchr("-'\"\\ ", p[i]))
 		i++;
-	/* Behind the "<<" of arithmetic stands a number. */
+	/* A number stands behind the "<<" of arithmetic. */
 	if (i < v->n && redact_bytes[p[i]] & B_DIGIT)
 		return REDACT_NO;
 	while (i < v->n && n < sizeof word - 1 && redact_bytes[p[i]] & B_WORD)
@@ -191,7 +191,7 @@ static enum redact_answer here_document(const struct redact *r,
 	end = memmem(line, left + 1, word, n);
 	if (!end && left < DOCUMENT && !v->last)
 		return redact_undecided(v, s, at, s->from, true);
-	/* Of a document without an end the first line. */
+	/* Without the end of the document its first line is the secret. */
 	s->to = lines_end(v, s->from,
 		end ? (size_t)(end - p) : s->from + left, end != NULL);
 	s->tail = REDACT_TAIL_OWN;

@@ -37,7 +37,7 @@ unsigned redact_entropy(const unsigned char *p, size_t n)
 }
 
 /* The number of letters of the class from at on. */
-static size_t run(const struct redact_view *v, size_t at, unsigned class)
+static size_t run_length(const struct redact_view *v, size_t at, unsigned class)
 {
 	size_t i = at;
 
@@ -46,7 +46,7 @@ static size_t run(const struct redact_view *v, size_t at, unsigned class)
 	return i - at;
 }
 
-static bool has(const unsigned char *p, size_t n, unsigned class)
+static bool has_class(const unsigned char *p, size_t n, unsigned class)
 {
 	for (size_t i = 0; i < n; i++)
 		if (redact_bytes[p[i]] & class)
@@ -58,8 +58,8 @@ static bool random_enough(
 	const struct redact_shape *sh, const unsigned char *p, size_t n)
 {
 	if (sh->proof & SHAPE_RANDOM)
-		return has(p, n, B_DIGIT) && has(p, n, B_UPPER | B_LOWER) &&
-			redact_entropy(p, n) >= 3 * 256;
+		return has_class(p, n, B_DIGIT) && has_class(p, n,
+			B_UPPER | B_LOWER) && redact_entropy(p, n) >= 3 * 256;
 	return redact_entropy(p, n) >= 2 * 256;
 }
 
@@ -91,7 +91,7 @@ static enum redact_answer try_shape(const struct redact_view *v, size_t at,
 	s->committed = false;
 	if (sh->prefix[prefix])
 		return v->last ? REDACT_NO : REDACT_MORE;
-	n = run(v, at + prefix, sh->class);
+	n = run_length(v, at + prefix, sh->class);
 	s->to = at + prefix + n;
 	if (s->to == v->n && !v->last) {
 		s->committed = prefix > 2;
@@ -113,7 +113,7 @@ static enum redact_answer try_parts(
 {
 	static const char mark[] = "eyJ";
 	const unsigned char *p = v->text + at, *dot;
-	const size_t left = v->n - at, n = run(v, at, B_TOKEN | B_DOT);
+	const size_t left = v->n - at, n = run_length(v, at, B_TOKEN | B_DOT);
 	const bool jwt = memcmp(p, mark, left < 3 ? left : 3) == 0;
 	size_t number, rest;
 
@@ -189,7 +189,7 @@ enum redact_answer redact_telegram(
 		.value = at + 1,
 		.kind = KIND_TELEGRAM,
 		.mode = REDACT_MODE_TOKEN};
-	n = run(v, at + 1, B_TOKEN);
+	n = run_length(v, at + 1, B_TOKEN);
 	s->to = at + 1 + n;
 	if (s->to == v->n && !v->last) {
 		s->from = at;

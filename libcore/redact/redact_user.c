@@ -130,7 +130,7 @@ static unsigned pair_slot(const unsigned char *p)
 	return (p[0] * 31u + p[1]) % REDACT_PAIRS;
 }
 
-static void unmark(uint8_t set[static 32], char letter)
+static void trim_marks(uint8_t set[static 32], char letter)
 {
 	const unsigned char at = (unsigned char)letter;
 
@@ -148,10 +148,11 @@ void redact_use_policy(struct redact *r, const struct policy_redacts *policy)
 		const char *p = o->programs;
 
 		if (o->kind == POLICY_SECRET_FLAG)
-			unmark(r->flagless, o->flag[1 + (o->flag[1] == '-')]);
+			trim_marks(r->flagless,
+				o->flag[1 + (o->flag[1] == '-')]);
 		for (; o->kind == POLICY_SECRET_WORD && *p;
 			p = strchrnul(p, '|') + (*strchrnul(p, '|') == '|'))
-			unmark(r->wordless, *p);
+			trim_marks(r->wordless, *p);
 	}
 	for (size_t i = 0; i < policy->secret_count; i++) {
 		const char *p = policy->secret[i].programs;
@@ -174,7 +175,7 @@ void redact_use_policy(struct redact *r, const struct policy_redacts *policy)
 	}
 }
 
-static char upper(char c)
+static char to_upper(char c)
 {
 	return c >= 'a' && c <= 'z' ? (char)(c - 32) : c;
 }
@@ -186,7 +187,7 @@ bool redact_user_key(const struct redact *r, const unsigned char *key, size_t n)
 	if (n >= sizeof name)
 		return false;
 	for (size_t i = 0; i < n; i++)
-		name[i] = upper((char)key[i]);
+		name[i] = to_upper((char)key[i]);
 	name[n] = '\0';
 	for (size_t i = 0; i < r->policy->pattern_count; i++) {
 		const char *p = r->policy->pattern[i].key;
@@ -195,7 +196,7 @@ bool redact_user_key(const struct redact *r, const unsigned char *key, size_t n)
 		if (!p)
 			continue;
 		for (; p[k] && k + 1 < sizeof glob; k++)
-			glob[k] = upper(p[k]);
+			glob[k] = to_upper(p[k]);
 		glob[k] = '\0';
 		if (!p[k] && str_glob(glob, name))
 			return true;
@@ -211,7 +212,7 @@ const char *redact_user_name(const struct redact *r, unsigned i)
 }
 
 /* Matches the prefix and the bytes of the class behind it. */
-static enum redact_answer match(const struct policy_redact *x,
+static enum redact_answer match_pattern(const struct policy_redact *x,
 	const struct redact_view *v, size_t at, size_t *to)
 {
 	const size_t prefix = strlen(x->prefix), left = v->n - at;
@@ -252,7 +253,8 @@ enum redact_answer redact_pattern(const struct redact *r,
 			.from = at, .value = at, .mode = REDACT_MODE_TOKEN};
 		for (size_t i = 0; i < r->policy->pattern_count; i++) {
 			enum redact_answer a = r->policy->pattern[i].prefix
-				? match(&r->policy->pattern[i], v, at, &s->to)
+				? match_pattern(&r->policy->pattern[i], v, at,
+				  &s->to)
 				: REDACT_NO;
 
 			s->kind = user_kind(i);

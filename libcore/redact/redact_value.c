@@ -81,7 +81,7 @@ static size_t bare_end(const struct redact_view *v, size_t at)
 /* The mark that opens a value at *i; *i moves behind it: "x", 'x', \"x\" with
  * any number of backslashes, $'x', f"x", ["x", """x. 0: none; *i == v->n: the
  * text ends before that is known. */
-static unsigned char opening(
+static unsigned char opening_quote(
 	const struct redact_view *v, size_t *i, size_t *slashes)
 {
 	size_t k = *i, quote;
@@ -159,7 +159,7 @@ enum redact_answer redact_value(
 
 	*x = (struct redact_span){.from = i, .to = i, .mode = REDACT_MODE_WORD};
 	i = behind_entity(v, i);
-	quote = opening(v, &i, &slashes);
+	quote = opening_quote(v, &i, &slashes);
 	if (i == v->n)
 		return v->last ? REDACT_NO : REDACT_MORE;
 	x->from = x->to = i;
@@ -264,7 +264,7 @@ static bool small_number(const unsigned char *p, size_t n)
 }
 
 /* "12.5", "1.2.3-rc1", "12ms" */
-static bool measure(const unsigned char *p, size_t n)
+static bool is_measure(const unsigned char *p, size_t n)
 {
 	size_t i = 0, dots = 0;
 
@@ -288,7 +288,7 @@ bool redact_is_secret(
 		digit |= (redact_bytes[p[i]] & B_DIGIT) != 0;
 		letter |= (redact_bytes[p[i]] & (B_UPPER | B_LOWER)) != 0;
 	}
-	if (!digit || !letter || measure(p, n) || redact_placeholder(p, n))
+	if (!digit || !letter || is_measure(p, n) || redact_placeholder(p, n))
 		return false;
 	return strength == STRENGTH_LIKELY ||
 		(n >= 16 && redact_entropy(p, n) >= 3 * 256 + 128);

@@ -9,11 +9,6 @@
 /* SENTENCE: the distance from the name to its value in messages. */
 enum { SENTENCE = 64, BLANKS = 24 };
 
-static bool quote(unsigned char c)
-{
-	return c == '"' || c == '\'';
-}
-
 /* The strength of a word whose value only stands behind it. Such words are
  * common, so the value must look like a secret by itself. */
 static enum redact_strength said_strength(
@@ -68,7 +63,7 @@ static size_t behind_sentence(const struct redact_view *v, size_t i)
 }
 
 /* getPassword("of whom") has no value. */
-static bool asks(const struct redact_view *v, size_t key, size_t at)
+static bool only_asks(const struct redact_view *v, size_t key, size_t at)
 {
 	static const char verbs[] = "get\0fetch\0find\0use\0has\0is\0read\0load\0";
 
@@ -89,19 +84,19 @@ static size_t value_at(
 	size_t i = at, start;
 
 	/* ('NAME', 'value') */
-	if (quote(v->text[i])) {
+	if (redact_quotation(v->text[i])) {
 		if (key < v->text + 2 || key[-1] != v->text[i] || key[-2] != '(')
 			return 0;
 		if (++i < v->n && v->text[i] != ',')
 			return 0;
 		for (i += i < v->n; i < v->n && redact_blank(v->text[i]);)
 			i++;
-		return i == v->n || quote(v->text[i]) ? i : 0;
+		return i == v->n || redact_quotation(v->text[i]) ? i : 0;
 	}
 	/* setPassword("value"), SQL's PASSWORD('value') */
 	if (v->text[at] == '(')
-		return asks(v, (size_t)(key - v->text), at) ? 0
-			: ++i == v->n || quote(v->text[i]) ? i
+		return only_asks(v, (size_t)(key - v->text), at) ? 0
+			: ++i == v->n || redact_quotation(v->text[i]) ? i
 							   : 0;
 	while (i < v->n && redact_blank(v->text[i]) && i - at < BLANKS)
 		i++;
@@ -236,7 +231,7 @@ enum redact_answer redact_said(const struct redact *r,
 	i = value_at(v, at, key);
 	if (!i || (i == v->n && v->last))
 		return REDACT_NO;
-	quoted = i < v->n && quote(v->text[i]);
+	quoted = i < v->n && redact_quotation(v->text[i]);
 	told = told_before(v, at, key, n);
 	answer = i < v->n ? worth_judging(v, i, quoted || told) : REDACT_MORE;
 	/* The text ends behind "Basic ". */

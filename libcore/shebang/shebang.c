@@ -167,7 +167,7 @@ static int walk_all(struct shebang *s)
 	return code;
 }
 
-static int search(struct shebang *s)
+static int search_tree(struct shebang *s)
 {
 	bool whole;
 	size_t n = read_head(s, &whole);
@@ -207,7 +207,7 @@ int shebang_resolve(struct shebang *s, const struct shebang_request *rq)
 		s->message = BUF_INIT(LONGEST_TEXT);
 	buf_clear(&s->message);
 	shebang_defaults(&s->conf);
-	code = search(s);
+	code = search_tree(s);
 	/* While listing, what goes wrong behind the winner changes nothing. */
 	return s->result ? SHEBANG_FOUND : code;
 }

@@ -25,7 +25,7 @@ enum {
 	SHEBANG_HEAD = 2048,     /* of a program, where its mark is looked for */
 };
 
-/* What shebang_resolve() returns, and what its callers exit with. */
+/* Results of shebang_resolve(), and exit codes of its callers. */
 enum shebang_code {
 	SHEBANG_FOUND = 0,
 	SHEBANG_NONE = 1,      /* all places were looked at */
@@ -51,7 +51,7 @@ struct shebang_conf {
 	enum shebang_source source[SHEBANG_KEYS];
 };
 
-/* What a place or a candidate turned out to be. */
+/* The kind of a place or candidate. */
 enum shebang_verdict {
 	SHEBANG_USABLE,
 	SHEBANG_ABSENT,
@@ -64,7 +64,7 @@ enum shebang_verdict {
 
 enum shebang_via { SHEBANG_WALK, SHEBANG_OVERRIDE, SHEBANG_FALLBACK };
 
-/* Who wants to look on. */
+/* Callbacks that follow the search. */
 struct shebang_watch {
 	void *arg;
 	/* The lines of the trace; NULL for none. */

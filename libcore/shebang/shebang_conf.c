@@ -46,7 +46,7 @@ const char *shebang_source_name(enum shebang_source source)
 	return names[source];
 }
 
-static void set(struct shebang_conf *c, enum shebang_key key,
+static void take_value(struct shebang_conf *c, enum shebang_key key,
 	const char *value, enum shebang_source source)
 {
 	c->value[key] = value;
@@ -56,7 +56,7 @@ static void set(struct shebang_conf *c, enum shebang_key key,
 void shebang_defaults(struct shebang_conf *c)
 {
 	for (enum shebang_key k = 0; k < SHEBANG_KEYS; k++)
-		set(c, k, keys[k].standard, SHEBANG_DEFAULT);
+		take_value(c, k, keys[k].standard, SHEBANG_DEFAULT);
 }
 
 static bool is_priority(const char *value)
@@ -64,7 +64,8 @@ static bool is_priority(const char *value)
 	return str_eq(value, "real-first") || str_eq(value, "symlink-first");
 }
 
-static int direct(struct shebang *s, enum shebang_key key, const char *value)
+static int take_direct(struct shebang *s, enum shebang_key key,
+	const char *value)
 {
 	const char *must = NULL;
 
@@ -78,9 +79,9 @@ static int direct(struct shebang *s, enum shebang_key key, const char *value)
 			"invalid auto-shebang-%s: '%s' (must be %s)",
 			keys[key].name, value, must);
 	if (*value)
-		set(&s->conf, key, value, SHEBANG_DIRECTIVE);
+		take_value(&s->conf, key, value, SHEBANG_DIRECTIVE);
 	else
-		set(&s->conf, key, keys[key].standard, SHEBANG_DEFAULT);
+		take_value(&s->conf, key, keys[key].standard, SHEBANG_DEFAULT);
 	return SHEBANG_FOUND;
 }
 
@@ -98,8 +99,8 @@ char *shebang_find(char *text, size_t n, const char *word, size_t len)
 	return NULL;
 }
 
-/* One line, line[n] being ours to write to. cut says that the line went on
- * where the scanning ended. */
+/* Reads one line; line[n] may be written to. cut: the line is longer than what
+ * was scanned. */
 static int read_line(struct shebang *s, char *line, size_t n, bool cut)
 {
 	static const char sign[] = "auto-shebang-";
@@ -128,7 +129,7 @@ static int read_line(struct shebang *s, char *line, size_t n, bool cut)
 				"bytes of the script, which are all that is "
 				"read",
 				key, SHEBANG_SCAN);
-		return direct(s, k, value);
+		return take_direct(s, k, value);
 	}
 	shebang_trace(s, "unknown directive: auto-shebang-%s", key);
 	return SHEBANG_FOUND;
@@ -165,7 +166,8 @@ int shebang_directives(struct shebang *s, size_t n, bool whole)
 	return code;
 }
 
-static int overrule(struct shebang *s, enum shebang_key key, const char *value)
+static int take_override(struct shebang *s, enum shebang_key key,
+	const char *value)
 {
 	const char *taken = value, *must = NULL;
 
@@ -180,7 +182,7 @@ static int overrule(struct shebang *s, enum shebang_key key, const char *value)
 		return shebang_fail(s, SHEBANG_BAD,
 			"invalid %s: '%s' (must be %s)", keys[key].variable,
 			value, must);
-	set(&s->conf, key, taken, SHEBANG_ENV);
+	take_value(&s->conf, key, taken, SHEBANG_ENV);
 	return SHEBANG_FOUND;
 }
 
@@ -194,7 +196,7 @@ int shebang_variables(struct shebang *s)
 		const char *value = env_get(s->rq->env, keys[k].variable);
 
 		if (value && *value)
-			code = overrule(s, k, value);
+			code = take_override(s, k, value);
 	}
 	return code;
 }

@@ -19,7 +19,7 @@ bool shebang_is_rooted(const char *entry, size_t n)
 }
 
 /* The value of name[0..n), "" when there is none. */
-static const char *variable(char *const *env, const char *name, size_t n)
+static const char *env_value(char *const *env, const char *name, size_t n)
 {
 	for (; env && *env; env++)
 		if (strncmp(*env, name, n) == 0 && (*env)[n] == '=')
@@ -51,7 +51,7 @@ static size_t expand_one(
 					"unsafe expansion: empty variable name");
 			return 0;
 		}
-		buf_adds(out, variable(s->rq->env, name, len));
+		buf_adds(out, env_value(s->rq->env, name, len));
 		return len + 3;
 	}
 	while (len + 1 < n && chr_name(text[1 + len]))
@@ -60,7 +60,7 @@ static size_t expand_one(
 		buf_addc(out, '$');
 		return 1;
 	}
-	buf_adds(out, variable(s->rq->env, text + 1, len));
+	buf_adds(out, env_value(s->rq->env, text + 1, len));
 	return len + 1;
 }
 

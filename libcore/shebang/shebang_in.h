@@ -10,7 +10,7 @@
 __attribute__((format(printf, 3, 4))) int shebang_fail(
 	struct shebang *s, enum shebang_code code, const char *fmt, ...);
 
-/* A line for whoever watches. */
+/* Passes a line of the trace to the watch. */
 __attribute__((format(printf, 2, 3))) void shebang_trace(
 	const struct shebang *s, const char *fmt, ...);
 

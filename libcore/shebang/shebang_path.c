@@ -92,7 +92,7 @@ static int plain_dir(const char *dir, size_t n, struct buf *out)
 }
 
 /* Behind a "/." only a directory that may be searched is opened. */
-static const char *searchable(const char *dir, size_t n, struct buf *out)
+static const char *search_place(const char *dir, size_t n, struct buf *out)
 {
 	buf_clear(out);
 	buf_add(out, n ? dir : ".", n ? n : 1);
@@ -110,7 +110,7 @@ static int physical_dir(const char *dir, size_t n, struct buf *out)
 	while (n && dir[0] == '.' && (n == 1 || dir[1] == '/'))
 		for (dir++, n--; n && dir[0] == '/'; dir++, n--)
 			;
-	searchable(dir, n, out);
+	search_place(dir, n, out);
 	if (out->err)
 		return out->err;
 	/* Asking /proc for the name takes many times as long as this. */
@@ -118,7 +118,7 @@ static int physical_dir(const char *dir, size_t n, struct buf *out)
 		O_PATH | O_DIRECTORY, 0, RESOLVE_NO_SYMLINKS);
 	if (fd >= 0 && is_plain(dir, n) && !plain_dir(dir, n, out))
 		return 0;
-	searchable(dir, n, out);
+	search_place(dir, n, out);
 	if (fd < 0)
 		fd = openat(AT_FDCWD, out->data,
 			O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -140,7 +140,7 @@ static int physical_dir(const char *dir, size_t n, struct buf *out)
 
 /* path with its directory made physical; symbolic links in the last component
  * stay. */
-static int normalize(const char *path, struct buf *out)
+static int path_normalize(const char *path, struct buf *out)
 {
 	const char *base;
 	size_t base_len, n = shebang_cut(path, &base, &base_len);
@@ -165,7 +165,7 @@ static const char *keep_dir(char *path)
 }
 
 /* Follows the links that begin at path; their end, normalised, goes to out. */
-static int follow(struct shebang *s, const char *path, struct buf *out)
+static int follow_link(struct shebang *s, const char *path, struct buf *out)
 {
 	struct buf at = BUF_FIXED(s->link[0]);
 	ssize_t n;
@@ -191,7 +191,7 @@ static int follow(struct shebang *s, const char *path, struct buf *out)
 		buf_adds(&at, s->link[1]);
 		buf_str(&at);
 	}
-	if (at.err || normalize(at.data, out))
+	if (at.err || path_normalize(at.data, out))
 		return shebang_fail(s, SHEBANG_MISSING,
 			"cannot resolve directory of: %s",
 			at.err ? path : at.data);
@@ -205,7 +205,7 @@ int shebang_origins(struct shebang *s)
 	bool link_first;
 	int code;
 
-	if (normalize(s->rq->script, &near))
+	if (path_normalize(s->rq->script, &near))
 		return shebang_fail(s, SHEBANG_MISSING,
 			"cannot resolve directory of: %s", s->rq->script);
 	shebang_keep(s, &near);
@@ -216,7 +216,7 @@ int shebang_origins(struct shebang *s)
 		return SHEBANG_FOUND;
 	}
 	real = shebang_room(s);
-	code = follow(s, near.data, &real);
+	code = follow_link(s, near.data, &real);
 	if (code)
 		return code;
 	shebang_keep(s, &real);

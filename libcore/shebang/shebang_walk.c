@@ -41,7 +41,7 @@ static bool is_self(struct shebang *s, const struct stat *st)
 
 enum marking { PLAIN, MARKED, UNREADABLE };
 
-/* What cannot be read is no copy as far as anyone can tell. */
+/* A file that cannot be read counts as no copy. */
 static enum marking find_mark(struct shebang *s, const char *path)
 {
 	static const char mark[] = "\n" SHEBANG_MARK;
@@ -89,7 +89,7 @@ enum shebang_verdict shebang_judge(struct shebang *s, const char *path)
 	return SHEBANG_USABLE;
 }
 
-static bool listing(const struct shebang *s)
+static bool is_listing(const struct shebang *s)
 {
 	return s->rq->watch && s->rq->watch->candidate;
 }
@@ -100,16 +100,16 @@ bool shebang_weigh(struct shebang *s, const char *path, enum shebang_via via,
 	if (verdict == SHEBANG_COPY && !s->result &&
 		str_copy(s->passed, sizeof s->passed, path) == 0)
 		s->copy = s->passed;
-	if (listing(s))
+	if (is_listing(s))
 		s->rq->watch->candidate(s->rq->watch->arg, path, via, verdict);
 	if (verdict == SHEBANG_USABLE && !s->result) {
 		/* Going on, the place of path is written again. */
-		if (listing(s))
+		if (is_listing(s))
 			str_copy(s->found, sizeof s->found, path);
-		s->result = listing(s) ? s->found : path;
+		s->result = is_listing(s) ? s->found : path;
 		s->via = via;
 	}
-	return s->result && !listing(s);
+	return s->result && !is_listing(s);
 }
 
 /* The candidate place/NAME or place/NAME-suffix. */
@@ -154,7 +154,7 @@ static bool try_place(struct shebang *s, struct buf *place, bool on_the_way)
 	if (place->err)
 		return false;
 	if (!is_place(s, place->data, on_the_way)) {
-		if (listing(s))
+		if (is_listing(s))
 			s->rq->watch->candidate(s->rq->watch->arg, place->data,
 				SHEBANG_WALK, SHEBANG_NO_PLACE);
 		return false;

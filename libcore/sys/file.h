@@ -4,11 +4,21 @@
 #ifndef WARDBOX_FILE_H
 #define WARDBOX_FILE_H
 
+#include <dirent.h>
 #include <stddef.h>
 #include <sys/types.h>
 
 #include "base/buf.h"
+#include "base/cleanup.h"
 #include "base/diag.h"
+
+static inline void cleanup_dir(DIR **dir)
+{
+	if (*dir)
+		closedir(*dir);
+}
+/* DIR *dir, closed unless NULL. */
+#define autodir autoclean(cleanup_dir)
 
 /* Reads a whole regular file into b (-EFBIG beyond the maximum of b). */
 int file_read(int dirfd, const char *path, struct buf *b);

@@ -563,6 +563,20 @@ use OBSERVE' sh -c '
 	! grep -q 'allow curl' suggest
 }
 
+@test "history says of an open line that it was open, and suggest counts none" {
+	need unshare -m true
+	need "$WARDBOX" sh -c :
+	in_policy 'include default
+use FULL-AUTO' sh -c '
+		"$1" sh -c "\$(echo true)"; "$1" sh -c "curl x"
+		"$1" policy history >history; "$1" policy history --json >json
+		"$1" policy suggest >suggest' - "$WARDBOX" >/dev/null 2>&1 || true
+	grep -q ' open .*echo true' history
+	grep -q ' deny .*curl x' history
+	jq -e '[.[].decision] == ["open", "deny"]' json
+	grep -q '^# Lines that were asked about or not allowed: 1$' suggest
+}
+
 @test "history and suggest: -c is a shell's own, and no script's or other program's" {
 	need unshare -m true
 	need "$WARDBOX" sh -c :
@@ -645,6 +659,8 @@ time.sleep(60)' >port &
 		assert system['layer'] == 'system' and system['use'] == 'DEV'
 		assert any('curl' in l[1] for l in system['list'] if l[0] == 'net')
 		assert '-C' in dict(system['reads'])['git']
+		words = [t for r in system['rule'] for t in r[6]]
+		assert all(t[0] for t in words) and ['to', ['loopback']] in words
 		rule, ex = project['rule']
 		assert rule[0][0] == 'deny' and rule[1] == 'mine'
 		assert rule[6] == [['word', ['make']], ['word', ['x:y']], ['rest', []]]

@@ -296,6 +296,23 @@ grow() { # more records in $LOG
 	[ "$status" -eq 2 ]
 }
 
+@test "what was shipped and then deleted is no loss, and another log's end is told" {
+	receiver syslog good
+	grow
+	link=$("$WARDBOX" audit dump -D "$LOG" -a -o json-pretty | jq -r \
+		'select(.type == "header") | [.seq, .previous_link] | @tsv' | tail -n 1)
+	set -- $link
+	echo "$(($1 - 1)):${2:0:16}" >"$MARK"
+	"$WARDBOX" audit vacuum -D "$LOG" --keep-bytes 1
+	run ship
+	[ "$status" -eq 0 ]
+	[ -z "$output" ]
+	echo "$(($1 - 1)):0000000000000000" >"$MARK"
+	run ship
+	[ "$status" -eq 0 ]
+	[[ $output == *"is not in the log"* ]]
+}
+
 @test "damage in the log is told to the receiver, too" {
 	receiver syslog good
 	printf x | dd of="$LOG/0000000000000000.aud" bs=1 seek=3000 conv=notrunc

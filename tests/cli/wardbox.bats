@@ -357,6 +357,28 @@ as_name() {
 	[ "$status" -eq 0 ]
 }
 
+@test "a word of any length leaves room for what is wrong with it" {
+	local long
+	long=$(printf 'w%.0s' {1..20000})
+	project
+	export HOME=$PROJECT
+	run -127 "$WARDBOX" "$long"
+	[ "$status" -eq 127 ]
+	[[ $output == *"--list' names them all" ]]
+	run "$WARDBOX" audit --since "$long"
+	[ "$status" -eq 2 ]
+	[[ $output == *"no time 'wwww"*"...www"*"': YYYY-MM-DD"* ]]
+	run "$WARDBOX" profile add -n "$long"
+	[ "$status" -eq 2 ]
+	[[ $output == *"'wwww"*"...www"*"' is relative"* ]]
+	run "$WARDBOX" drop --preset "$long" -- true
+	[ "$status" -eq 125 ]
+	[[ $output == *"www' is no preset"* ]]
+	run "$WARDBOX" install --root "/$long"
+	[ "$status" -eq 1 ]
+	[[ $output == *"www"* && $output == *"too long"* ]]
+}
+
 @test "colour on a terminal that takes it, and no other byte because of it" {
 	need command -v script
 	project

@@ -135,7 +135,7 @@ __attribute__((unused)) static void note_finding(
 		f->kind);
 }
 
-enum { WITH_PIN = 1, WITH_SEED = 2 };
+enum { WITH_PIN = 1, WITH_SEED = 2, LINKS_ALONE = 4 };
 
 __attribute__((unused)) static struct findings verify_with(struct test_log *t,
 	unsigned with, uint64_t anchor_seq, const uint8_t *anchor)
@@ -147,6 +147,7 @@ __attribute__((unused)) static struct findings verify_with(struct test_log *t,
 		.seed = with & WITH_SEED ? t->seed : NULL,
 		.anchor_seq = anchor_seq,
 		.anchor_link = anchor,
+		.links_only = with & LINKS_ALONE,
 	};
 
 	assert_int_equal(

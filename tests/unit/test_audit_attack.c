@@ -417,6 +417,7 @@ static void contents_taken_out_silently(void **state)
 	h.end = out.len;
 	write_head(t, &h);
 	assert_outcome(verify(t, WITH_PIN), AUDIT_TAMPERED);
+	assert_outcome(verify(t, LINKS_ALONE), AUDIT_TAMPERED);
 	buf_release(&f.bytes);
 }
 
@@ -457,6 +458,7 @@ static void segment_missing(void **state)
 	assert_int_equal(unlinkat(t->dir, SEGMENT, 0), 0);
 	assert_outcome(verify(t, WITH_PIN), AUDIT_TAMPERED);
 	assert_outcome(verify(t, 0), AUDIT_TAMPERED);
+	assert_outcome(verify(t, LINKS_ALONE), AUDIT_TAMPERED);
 }
 
 static void alien_segment_behind_the_last(void **state)
