@@ -8,6 +8,7 @@
 #include <limits.h>
 
 #include "base/arena.h"
+#include "sys/file.h"
 #include "undo/undo.h"
 
 enum {
@@ -139,8 +140,6 @@ void undo_was_at(const struct undo_model *m, uint32_t id, uint32_t *parent,
  * it cannot be. */
 DIR *undo_dir_open(int at, const char *name);
 DIR *undo_dir_of(int fd);
-void undo_dir_close(DIR **dir);
-#define autodir autoclean(undo_dir_close)
 
 /* undo_save.c: statx of dir/name, through no link; name "" is dir itself. */
 int undo_stat(int dir, const char *name, struct undo_stat *out);

@@ -29,12 +29,6 @@ uint64_t undo_mark(const struct undo_stat *st)
 		(st->mode & 0170000) ^ 1;
 }
 
-void undo_dir_close(DIR **dir)
-{
-	if (*dir)
-		closedir(*dir);
-}
-
 DIR *undo_dir_of(int fd)
 {
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
