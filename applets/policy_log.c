@@ -119,53 +119,38 @@ static void one_record(
 				.line = b.data + line});
 }
 
-/* A host that a command of OBSERVE spoke to, and the policy does not name. */
-static void one_host(const struct audit_record *r, logged_each *each, void *ctx)
-{
-	autobuf struct buf b = BUF_INIT(8 * TEXT_MAX);
-	size_t rule = copy_detail(&b, r, "rule");
-	size_t name = copy_detail(&b, r, "name");
-	size_t port = copy_detail(&b, r, "port"), line = b.len;
-
-	if (b.err || !str_after(b.data + rule, "would-"))
-		return;
-	buf_addf(&b, "%s%s%s", b.data + name,
-		str_eq(b.data + port, "443") ? "" : ":",
-		str_eq(b.data + port, "443") ? "" : b.data + port);
-	buf_str(&b);
-	if (!b.err)
-		each(ctx,
-			&(struct logged){.wall = r->wall,
-				.decision = "allow",
-				.rule = b.data + rule,
-				.reason = "the policy names no such host",
-				.cwd = "",
-				.host = true,
-				.line = b.data + line});
-}
-
-/* A program that one of the commands started, a host that it spoke to. */
+/* A program that one of the commands started, a host that it spoke to and should
+ * not have. */
 static void one_event(
 	const struct audit_record *r, logged_each *each, void *ctx)
 {
 	const bool yes = audit_event_is(r, "exec.confirm");
-	const bool host = audit_event_is(r, "net.deny");
+	const bool spoke = audit_event_is(r, "net.connect");
+	const bool host = spoke || audit_event_is(r, "net.deny");
 	autobuf struct buf b = BUF_INIT(8 * TEXT_MAX);
-	size_t rule, reason, line;
+	size_t rule, reason, port, line;
 
-	if (audit_event_is(r, "net.connect"))
-		one_host(r, each, ctx);
 	if (!yes && !host && !audit_event_is(r, "exec.deny"))
 		return;
 	rule = copy_detail(&b, r, "rule");
 	reason = copy_detail(&b, r, "reason");
-	line = copy_detail(&b, r, "command");
+	port = copy_detail(&b, r, "port");
+	line = copy_detail(&b, r, spoke ? "name" : "command");
+	if (b.err || (spoke && !str_after(b.data + rule, "would-")))
+		return;
+	if (spoke && !str_eq(b.data + port, "443")) {
+		b.len--;
+		buf_addf(&b, ":%s", b.data + port);
+		buf_addc(&b, 0);
+	}
 	if (!b.err)
 		each(ctx,
 			&(struct logged){.wall = r->wall,
-				.decision = yes ? "confirm" : "deny",
+				.decision = yes ? "confirm" : spoke ? "allow"
+								      : "deny",
 				.rule = b.data + rule,
-				.reason = b.data + reason,
+				.reason = spoke ? "the policy names no such host"
+						: b.data + reason,
 				.cwd = "",
 				.host = host,
 				.line = b.data + line});

@@ -13,10 +13,12 @@
 
 #include "base/str.h"
 
-static struct serve_name *name_find(struct serve *s, const char *name)
+static struct serve_name *name_find(
+	struct serve *s, const char *name, bool trusted)
 {
 	for (unsigned i = 0; i < s->names; i++)
-		if (!s->name[i].trusted && str_eq(s->name[i].name, name))
+		if (s->name[i].trusted == trusted &&
+			str_eq(s->name[i].name, name))
 			return &s->name[i];
 	return NULL;
 }
@@ -59,40 +61,40 @@ static struct serve_name *name_rested(struct serve *s)
 	return found;
 }
 
-/* The sockets that the name listens with. */
-static unsigned name_needs(const struct serve *s, const char *name)
+/* Does a rule spell the name? *needs counts the sockets that it listens with. */
+static bool name_spelt(const struct serve *s, const char *name, unsigned *needs)
 {
-	unsigned rules = 0;
+	bool spelt = false;
 
+	*needs = 0;
 	for (unsigned k = 0; k < SERVE_SETS; k++) {
 		const struct net_spec *spec = s->set[k].spec;
 
-		for (unsigned i = 0; spec && i < spec->allowed; i++)
-			rules += net_rule_named(&spec->allow[i], name);
+		for (unsigned i = 0; spec && i < spec->allowed; i++) {
+			if (!net_rule_named(&spec->allow[i], name))
+				continue;
+			spelt |= !spec->allow[i].below;
+			*needs += s->keep->front ? 0 : NET_ROOM_NAME;
+		}
 	}
-	return s->keep->front ? 0 : rules * NET_ROOM_NAME;
+	return spelt;
 }
 
-static struct serve_name *name_room(struct serve *s, const char *name, bool spelt)
+static struct serve_name *name_add(
+	struct serve *s, const char *name, bool trusted)
 {
+	unsigned needs;
+	const bool spelt = name_spelt(s, name, &needs) || trusted;
 	const bool full = s->names == SERVE_NAMES ||
-		(!spelt && (s->below >= SERVE_NAMES_BELOW ||
-				   s->room < name_needs(s, name)));
+		(!spelt && (s->below >= SERVE_NAMES_BELOW || s->room < needs));
 	struct serve_name *n = full ? name_rested(s) : &s->name[s->names++];
-
-	if (n)
-		s->below = s->below - full + !spelt;
-	return n;
-}
-
-static struct serve_name *name_add(struct serve *s, const char *name, bool spelt)
-{
-	struct serve_name *n = name_room(s, name, spelt);
 
 	if (!n)
 		return NULL;
+	s->below = s->below - full + !spelt;
 	*n = (struct serve_name){.ask = {SERVE_ANSWER, -1},
 		.spelt = spelt,
+		.trusted = trusted,
 		.used_ms = s->now_ms};
 	str_copy(n->name, sizeof n->name, name);
 	n->literal = net_addr_parse(&n->addr[0], name);
@@ -166,11 +168,16 @@ static int name_listen_all(
 	return err;
 }
 
+static struct serve_name *name_at(struct serve *s, const char *name, bool trusted)
+{
+	struct serve_name *n = name_find(s, name, trusted);
+
+	return n ? n : name_add(s, name, trusted);
+}
+
 struct serve_name *serve_name_at(struct serve *s, const char *name)
 {
-	struct serve_name *n = name_find(s, name);
-
-	return n ? n : name_add(s, name, serve_spelt(s, name));
+	return name_at(s, name, false);
 }
 
 struct serve_name *serve_name_open(struct serve *s, const char *name,
@@ -206,26 +213,13 @@ static bool is_loopback(const struct net_addr *a)
 struct serve_name *serve_name_beside(
 	struct serve *s, const struct serve_name *n, const char *name)
 {
-	struct serve_name *other = n->listed ? name_find(s, name) : NULL;
+	struct serve_name *other = n->listed ? name_find(s, name, false) : NULL;
 
 	for (unsigned i = 0; other && other->listed && i < n->addrs; i++)
 		for (unsigned k = 0; k < other->addrs; k++)
 			if (net_addr_equal(&n->addr[i], &other->addr[k]))
 				return other;
 	return NULL;
-}
-
-static struct serve_name *name_proxy(struct serve *s, const char *name)
-{
-	struct serve_name *n;
-
-	for (unsigned i = 0; i < s->names; i++)
-		if (s->name[i].trusted && str_eq(s->name[i].name, name))
-			return &s->name[i];
-	n = name_add(s, name, true);
-	if (n)
-		n->trusted = true;
-	return n;
 }
 
 void serve_name_fixed(struct serve *s, struct serve_set *set)
@@ -235,7 +229,7 @@ void serve_name_fixed(struct serve *s, struct serve_set *set)
 	struct net_addr a;
 
 	if (spec->proxy.port)
-		set->proxy = name_proxy(s, spec->proxy.name);
+		set->proxy = name_at(s, spec->proxy.name, true);
 	if (s->keep->front)
 		return;
 	for (unsigned i = 0; i < spec->allowed; i++)

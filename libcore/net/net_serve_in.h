@@ -205,8 +205,6 @@ const struct net_rule *serve_set_rule(
 	const struct serve_set *set, const char *name, uint16_t port);
 /* Does a rule name it, or what it is below? "*" does not. */
 bool serve_named(const struct serve_set *set, const char *name);
-/* Does a rule spell the name? */
-bool serve_spelt(const struct serve *s, const char *name);
 /* May it be spoken to, at any port? set: NULL: any command. */
 bool serve_allowed(const struct serve *s, const struct serve_set *set,
 	const char *name);

@@ -173,19 +173,6 @@ bool serve_named(const struct serve_set *set, const char *name)
 	return false;
 }
 
-bool serve_spelt(const struct serve *s, const char *name)
-{
-	for (unsigned i = 0; i < SERVE_SETS; i++) {
-		const struct net_spec *spec = s->set[i].spec;
-
-		for (unsigned k = 0; spec && k < spec->allowed; k++)
-			if (!spec->allow[k].below &&
-				str_eq(spec->allow[k].name, name))
-				return true;
-	}
-	return false;
-}
-
 const struct net_rule *serve_set_rule(
 	const struct serve_set *set, const char *name, uint16_t port)
 {
