@@ -190,11 +190,10 @@ int guard_entry_start(struct guard *g, struct diag *d)
 
 int guard_entry_shared(struct guard *g, struct diag *d)
 {
-	const char *first = g->place.own_name[0];
-	const struct audit_fact fact = {.key = "shared", .text = first};
+	const struct audit_fact fact = {
+		.key = "shared", .text = g->box.shared};
 
-	if (!g->entry.on || g->box.plan.view || !first ||
-		first == g->place.own_home)
+	if (!g->entry.on || g->box.plan.view || !g->box.shared)
 		return 0;
 	return without_log(&g->terms,
 		audit_event(&g->entry.log, g->out->session, g->out->exec_id,

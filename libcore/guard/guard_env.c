@@ -121,19 +121,17 @@ static void name_home(struct guard_place *p)
 
 /* A user without a home, or whose home does not exist, gets the guarded user's
  * own home, called by its real path. */
-static int set_home(struct guard_box *b, struct guard_place *p,
-	const struct policy_grants *grants)
+static int set_home(struct guard_box *b, struct guard_place *p)
 {
 	struct stat st;
-	int err;
 
 	if (p->lay <= 0 || (p->home[0] && (stat(p->home, &st) == 0
 						  ? S_ISDIR(st.st_mode)
 						  : errno != ENOENT)))
 		return 0;
-	err = guard_home_make(p, grants, &p->own_home);
-	if (err)
-		return err;
+	p->own_home = guard_home_name(p);
+	if (!p->own_home)
+		return -ENOMEM;
 	p->home = p->own_home;
 	name_home(p);
 	return env_set(&b->env, "HOME", p->own_home);
@@ -170,7 +168,7 @@ static int set_granted(
 	if (!err && places)
 		err = guard_own_find(&g->place, grants);
 	if (!err && places)
-		err = set_home(b, &g->place, grants);
+		err = set_home(b, &g->place);
 	/* What is left in an image lies where each program looks for it. */
 	if (g->place.whole)
 		return err;

@@ -388,7 +388,7 @@ static void plan_nothing(struct sandbox_plan *plan)
 int guard_box_plan(struct guard_box *b, const struct guard *g, struct diag *d)
 {
 	size_t needed;
-	int err;
+	int err = 0;
 
 	find_brief(b, g);
 	b->plan.watch_names = g->terms.grants.supervise || g->carry->becomes;
@@ -409,7 +409,12 @@ int guard_box_plan(struct guard_box *b, const struct guard *g, struct diag *d)
 	/* A view that turns out to be impossible later is given up by
 	 * goes_without(). */
 	b->plan.view = !b->brief && !ns_is_refused();
-	err = b->brief ? grant_brief(b, g) : grant_system(b, g);
+	/* The shell's own commands look at no file of the home. */
+	if (b->opens &&
+		(g->place.own_home || guard_owns(&g->place, g->place.home)))
+		err = guard_home_make(&g->place, &g->terms.grants.home);
+	if (!err)
+		err = b->brief ? grant_brief(b, g) : grant_system(b, g);
 	needed = b->plan.grant_count;
 	if (!err)
 		err = grant_policy(b, g);

@@ -147,14 +147,17 @@ static void mix(br_sha256_context *hash, const void *bytes, size_t n)
 /* The control group tells containers apart that share a host's name and
  * directories. A login of a user has one too, but a new login shall find the
  * old session: of what lies below user.slice only that name counts. */
-static void mix_cgroups(br_sha256_context *hash)
+static void mix_caller(br_sha256_context *hash, const struct session_where *w)
 {
-	autobuf struct buf b = BUF_INIT(16384);
-	const char *line;
+	autobuf struct buf b = BUF_INIT(SESSION_CGROUPS_MAX);
+	const char *line = w->cgroups;
+	struct utsname host;
 
-	if (file_read(AT_FDCWD, "/proc/self/cgroup", &b))
-		return;
-	for (line = buf_str(&b); *line;) {
+	if (!uname(&host))
+		mix(hash, host.nodename, strlen(host.nodename));
+	if (!line)
+		line = session_cgroups(&b);
+	while (*line) {
 		size_t n = strcspn(line, "\n");
 
 		mix(hash, line, proc_cgroup_place(line, n));
@@ -162,13 +165,10 @@ static void mix_cgroups(br_sha256_context *hash)
 	}
 }
 
-static void mix_caller(br_sha256_context *hash)
+const char *session_cgroups(struct buf *text)
 {
-	struct utsname host;
-
-	if (!uname(&host))
-		mix(hash, host.nodename, strlen(host.nodename));
-	mix_cgroups(hash);
+	return file_read(AT_FDCWD, "/proc/self/cgroup", text) ? ""
+							      : buf_str(text);
 }
 
 void session_caller(const struct session_where *w,
@@ -180,7 +180,7 @@ void session_caller(const struct session_where *w,
 	br_sha256_context hash;
 
 	(w->sha ? w->sha : sha256_portable())->init(&hash.vtable);
-	mix_caller(&hash);
+	mix_caller(&hash, w);
 	hash.vtable->out(&hash.vtable, digest);
 	for (size_t i = 0; i < SESSION_CALLER_SIZE / 2; i++)
 		buf_addf(&b, "%02x", digest[i]);
@@ -213,7 +213,7 @@ int session_key(const struct session_where *w, char key[static SESSION_KEY_SIZE]
 	mix(&hash, real, strlen(real));
 	mix(&hash, &st.st_dev, sizeof st.st_dev);
 	mix(&hash, &st.st_ino, sizeof st.st_ino);
-	mix_caller(&hash);
+	mix_caller(&hash, w);
 	hash.vtable->out(&hash.vtable, digest);
 	for (size_t i = 0; i < 16; i++)
 		buf_addf(&b, "%02x", digest[i]);
