@@ -293,14 +293,7 @@ int guard_env_make(struct guard_box *b, struct guard *g, bool places,
 /* Takes the view out of the environment and the plan, because there is none
  * after all. */
 int guard_env_without(struct guard_box *b, struct guard *g);
-/* guard_cache.c: makes the directories for caches and fills place.cache, once;
- * puts the variables that name them into the environment. */
-int guard_cache_find(struct guard_place *p, const struct policy_words *cache,
-	struct diag *d);
-int guard_cache_env(struct guard_box *b, const struct guard_place *p,
-	const struct policy_words *cache);
-
-/* guard_live.c: may the command's background programs live on? And what the run
+/* guard_sink.c: may the command's background programs live on? And what the run
  * needs for that. */
 bool guard_stays(const struct guard *g);
 /* Notes that the session is in use, because an unused session ends. */
@@ -385,8 +378,6 @@ bool guard_net_denies(const struct guard *g, bool planned,
 /* guard_carve.c: takes what the command must not have out of a plan that has
  * its grants. */
 int guard_carve(struct guard_box *b, const struct guard *g, struct diag *d);
-/* guard_startup.c: sets .argv, by the plan. 0 or -ENOMEM. */
-int guard_startup(struct guard_box *b, const struct guard *g);
 
 /* guard_execute.c: what stands between the command and its caller (enum
  * run_mode). */
@@ -462,7 +453,7 @@ void guard_told_denial(struct guard *g, const struct guard_question *what,
 /* Writes the policy there, once a command asks for it. */
 void guard_told_policy(struct guard *g, const struct watch_event *ev);
 
-/* guard_signal.c: does a command of the session still have something running? */
+/* guard_watch.c: does a command of the session still have something running? */
 bool guard_signals(const struct guard *g);
 /* A signal for that is sent here; see watch_signal. */
 int guard_signal(void *ctx, pid_t to, int sig);
@@ -472,7 +463,7 @@ void guard_net_events(void *ctx);
 /* Records what is left, when the tree is empty. */
 int guard_net_end(struct guard *g, struct diag *d);
 
-/* guard_git.c: does the environment tell a git that is about to start what the
+/* guard_protect.c: does the environment tell a git that is about to start what the
  * policy allows no line to tell it? Then why says what. */
 bool guard_git_denies(const struct guard *g, const struct watch_event *ev,
 	const char *cwd, struct policy_verdict *v);
