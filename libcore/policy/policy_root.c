@@ -336,16 +336,9 @@ static bool is_own_dir(const struct root_search *r, const char *dir)
  * (perhaps not yet made), to r->to. */
 static bool names_dir(struct root_search *r, const struct line_dir *w)
 {
-	const char *base = r->at->cwd, *rest = w->word;
 	struct stat st;
 
-	if (rest[0] == '~' && !w->quoted) {
-		base = r->at->home;
-		if (!base || base[0] != '/' || (rest[1] && rest[1] != '/'))
-			return false;
-		rest += 1 + (rest[1] == '/');
-	}
-	if (path_normal(r->text, sizeof r->text, base, *rest ? rest : "."))
+	if (path_normal(r->text, sizeof r->text, NULL, w->word))
 		return false;
 	while (!w->enters && r->text[0] &&
 		(stat(r->text, &st) || !S_ISDIR(st.st_mode)))
@@ -412,7 +405,8 @@ static bool goes_to(struct root_search *r, char *out, size_t size)
 	at->size = size;
 	at->tries = 0;
 	at->found = false;
-	line_dirs(r->at->line, r->at->len, take_dir, at);
+	line_dirs(r->at->line, r->at->len, r->at->cwd, r->at->home, take_dir,
+		at);
 	return at->found;
 }
 
