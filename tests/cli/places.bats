@@ -172,10 +172,41 @@ touch made" "cd ${PROJECT#/} && touch made"; do
 	# Where the line does not tell, the sandbox does.
 	rm -f "$PROJECT/made"
 	cd /
-	for line in "cd \$(echo $PROJECT) && touch made" "cd $PROJECT || touch made"; do
+	for line in "cd \$(echo ${PROJECT#/} | sed s,^,/,) && touch made" \
+		"cd $PROJECT || touch made"; do
 		run g "$line"
 		echo "$line: $output"
 		[ ! -e "$PROJECT/made" ]
+	done
+}
+
+@test "a project of the line is found by all plain words, wherever they stand" {
+	local line
+	printf 'print(1)\n' >"$PROJECT/one.py"
+	for line in "P=$PROJECT; cd \"\$P\" && touch made" "export X=1; cd $PROJECT && touch made" \
+		"cd \$(dirname $PROJECT/one.py) && touch made" "echo x >$PROJECT/made" \
+		"bash -c 'cd $PROJECT && touch made'" "touch $PROJECT/made <<TEXT
+a text
+TEXT
+" "for f in $PROJECT/made; do touch \$f; done" "echo made | (cd $PROJECT && xargs touch)" \
+		"env -C $PROJECT touch made" "cat $PROJECT/*.py >$PROJECT/made" \
+		"python3 -c \"open('$PROJECT/made', 'w')\""; do
+		rm -f "$PROJECT/made"
+		cd /
+		run g "$line"
+		echo "$line: $status $output"
+		[ -e "$PROJECT/made" ]
+	done
+	# Another user's directory gives no project.
+	mkdir "$BATS_TEST_TMPDIR/theirs"
+	chown 1000 "$BATS_TEST_TMPDIR/theirs"
+	for line in "P=$BATS_TEST_TMPDIR/theirs; cd \"\$P\" && touch made" \
+		"touch \$(echo $BATS_TEST_TMPDIR/theirs)/made" \
+		"python3 -c \"open('$BATS_TEST_TMPDIR/theirs/made', 'w')\""; do
+		cd /
+		run g "$line"
+		echo "$line: $status $output"
+		[ ! -e "$BATS_TEST_TMPDIR/theirs/made" ]
 	done
 }
 
