@@ -74,9 +74,9 @@ static int find_lay(struct guard_place *p)
 		p->lay = session_base(&disk, true, NULL, NULL);
 	if (p->lay >= 0)
 		return guard_keep(&p->texts, &p->lay_base, base);
-	p->lay = fcntl(p->own, F_DUPFD_CLOEXEC, 0);
+	p->lay = p->own;
 	p->lay_base = p->base;
-	return p->lay < 0 ? -errno : 0;
+	return 0;
 }
 
 /* Opens BASE/<uid>/at-CALLER, once: the descriptor stays the place's. -ENOENT if

@@ -59,10 +59,10 @@ int guard_place_find(
 
 void guard_place_release(struct guard_place *p)
 {
+	if (p->lay > 0 && p->lay != p->own)
+		close(p->lay);
 	if (p->own > 0)
 		close(p->own);
-	if (p->lay > 0)
-		close(p->lay);
 	if (p->at_dir > 0)
 		close(p->at_dir);
 	arena_release(&p->texts);
