@@ -85,6 +85,38 @@ root $HOME"
 	both yes "$HOME" 'echo >made'
 }
 
+@test "what holds secrets is no project by another name, nor is what lies in it" {
+	local deep
+	bound() { # DIRECTORY BELOW: writes there, as the directory's other name says
+		# shellcheck disable=SC2016
+		in_policy 'use FULL-AUTO' sh -c \
+			'mount --bind "$1" /srv && cd "/srv/$2" && exec "$3" sh -c "echo x >made"' \
+			sh "$1" "$2" "$WARDBOX"
+	}
+	mkdir -p "$HOME/.ssh/keys/deep/.git" "$HOME/own/deep/.git"
+	for deep in . keys keys/deep; do
+		run bound "$HOME/.ssh" "$deep"
+		echo "$deep: $status $output"
+		[ "$status" -ne 0 ]
+		[ ! -e "$HOME/.ssh/$deep/made" ]
+	done
+	bound "$HOME/own" deep
+	[ -e "$HOME/own/deep/made" ]
+}
+
+@test "a line of the shell's own commands has no /tmp of others, and no copies are made for it" {
+	local kept
+	kept=$BATS_TEST_TMPDIR/ns/run/$(id -u)/kept
+	echo : >"$HOME/.profile"
+	g :
+	run in_policy 'use FULL-AUTO' "$WARDBOX" audit dump -o json
+	[[ $output == *'"sh","-c",":"'* ]]
+	[[ $output != *'"shared"'* ]]
+	[ ! -e "$kept/.profile" ]
+	g ls
+	[ -e "$kept/.profile" ]
+}
+
 @test "a program without a project reads and writes nothing of where it is" {
 	echo secret >"$HOME/file"
 	cat >"$PROJECT/try.py" <<-'P'
