@@ -454,9 +454,9 @@ int guard_box_plan(struct guard_box *b, const struct guard *g, struct diag *d)
 	/* A view that turns out to be impossible later is given up by
 	 * goes_without(). */
 	b->plan.view = !b->brief && !ns_is_refused();
-	/* The shell's own commands look at no file of the home. */
-	if (b->opens &&
-		(g->place.own_home || guard_owns(&g->place, g->place.home)))
+	/* A line that is brief sees a home only where that is the user's own. */
+	if (g->place.own_home ? b->opens
+			      : !b->brief && guard_owns(&g->place, g->place.home))
 		err = guard_home_make(&g->place, &g->terms.grants.home);
 	if (!err)
 		err = b->brief ? grant_brief(b, g) : grant_system(b, g);

@@ -109,6 +109,8 @@ root $HOME"
 	kept=$BATS_TEST_TMPDIR/ns/run/$(id -u)/kept
 	echo : >"$HOME/.profile"
 	g :
+	g 'echo x >made'
+	[ -s made ]
 	run in_policy 'use FULL-AUTO' "$WARDBOX" audit dump -o json
 	[[ $output == *'"sh","-c",":"'* ]]
 	[[ $output != *'"shared"'* ]]
