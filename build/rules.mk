@@ -19,7 +19,7 @@ DEV_BOX_OBJECTS := $(BOX_SOURCES:%.c=$(O)/dev/%.o) $(O)/dev/gen/applets.o
 HOSTCC ?= cc
 POLICY_TOOL := scripts/policy-image.c $(addprefix libcore/sys/,file.c proc_text.c) $(wildcard $(addprefix \
 	libcore/policy/policy,.c _image.c _text.c _build.c _compile*.c)) libcore/net/net_name.c \
-	$(addprefix libcore/base/,base64.c buf.c buf_fmt.c cleanup.c diag.c num.c path.c str.c utf8.c)
+	$(addprefix libcore/base/,base64.c buf.c cleanup.c diag.c num.c path.c str.c utf8.c)
 # So are the marks of the words that redaction looks at.
 REDACT_TOOL := scripts/redact-begins.c $(addprefix libcore/redact/,redact_shape.c redact_lines.c)
 GEN_EXTRA += $(addprefix $(GEN)/,policy_default.h policy_shipped.h redact_begins.h page_files.h)

@@ -1,13 +1,17 @@
-/* buf.c - growing bytes with a hard maximum and a sticky error
+/* buf.c - growing bytes with a hard maximum and a sticky error; the part of printf
+ * that messages need
  * SPDX-License-Identifier: MIT
  */
 #include "base/buf.h"
 
 #include <errno.h>
 #include <poll.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "base/str.h"
 
 struct buf buf_heap(size_t max)
 {
@@ -155,4 +159,244 @@ int buf_read_fd(struct buf *b, int fd)
 			return b->err = -ENOBUFS;
 		b->len += (size_t)got;
 	}
+}
+
+/* Of a string in a brief text. */
+enum { BRIEF_MAX = 160, BRIEF_HEAD = 100, BRIEF_TAIL = 50 };
+
+struct fmt_spec {
+	bool left, zero;
+	int width;
+	int precision; /* -1: none */
+	char length;   /* 0, 'l', 'L' for ll, 'z', 'j' */
+};
+
+/* Writes the digits of v backwards, so that they end at end. */
+static char *digits(char *end, uint64_t v, unsigned base, bool upper)
+{
+	const char *set = upper ? "0123456789ABCDEF" : "0123456789abcdef";
+
+	do
+		*--end = set[v % base];
+	while (v /= base);
+	return end;
+}
+
+void buf_addu(struct buf *b, uint64_t v)
+{
+	char digit[24], *end = digit + sizeof digit;
+	char *start = digits(end, v, 10, false);
+
+	buf_add(b, start, (size_t)(end - start));
+}
+
+static void add_padded(struct buf *b, const struct fmt_spec *spec,
+	const char *sign, const char *s, size_t n)
+{
+	size_t signs = *sign ? strlen(sign) : 0;
+	size_t width = spec->width > 0 ? (size_t)spec->width : 0;
+	size_t pad = width > n + signs ? width - n - signs : 0;
+
+	if (!spec->left && !spec->zero)
+		for (; pad; pad--)
+			buf_addc(b, ' ');
+	if (signs)
+		buf_add(b, sign, signs);
+	if (!spec->left)
+		for (; pad; pad--)
+			buf_addc(b, '0');
+	buf_add(b, s, n);
+	for (; pad; pad--)
+		buf_addc(b, ' ');
+}
+
+/* A struct around va_list, so that its array form can be passed by pointer. */
+struct fmt_args {
+	va_list ap;
+};
+
+static uint64_t next_unsigned(struct fmt_args *args, char length)
+{
+	switch (length) {
+	case 'l':
+		return va_arg(args->ap, unsigned long);
+	case 'L':
+		return va_arg(args->ap, unsigned long long);
+	case 'z':
+		return va_arg(args->ap, size_t);
+	case 'j':
+		return va_arg(args->ap, uintmax_t);
+	default:
+		return va_arg(args->ap, unsigned);
+	}
+}
+
+static int64_t next_signed(struct fmt_args *args, char length)
+{
+	switch (length) {
+	case 'l':
+		return va_arg(args->ap, long);
+	case 'L':
+		return va_arg(args->ap, long long);
+	case 'z':
+		return va_arg(args->ap, ssize_t);
+	case 'j':
+		return va_arg(args->ap, intmax_t);
+	default:
+		return va_arg(args->ap, int);
+	}
+}
+
+static const char *parse_number(
+	const char *f, struct fmt_args *args, int *out)
+{
+	int n = 0;
+
+	if (*f == '*') {
+		*out = va_arg(args->ap, int);
+		return f + 1;
+	}
+	while (chr_digit(*f) && n < 10000)
+		n = n * 10 + (*f++ - '0');
+	*out = n;
+	return f;
+}
+
+static const char *parse_spec(
+	const char *f, struct fmt_args *args, struct fmt_spec *spec)
+{
+	for (; *f == '-' || *f == '0'; f++) {
+		if (*f == '-')
+			spec->left = true;
+		else
+			spec->zero = true;
+	}
+	f = parse_number(f, args, &spec->width);
+	if (spec->width < 0) {
+		spec->left = true;
+		spec->width = -spec->width;
+	}
+	if (*f == '.')
+		f = parse_number(f + 1, args, &spec->precision);
+	if (*f == 'l' && f[1] == 'l') {
+		spec->length = 'L';
+		f += 2;
+	} else if (*f == 'l' || *f == 'z' || *f == 'j') {
+		spec->length = *f++;
+	}
+	return f;
+}
+
+static void add_string(
+	struct buf *b, struct fmt_spec *spec, const char *s)
+{
+	size_t n;
+
+	if (!s)
+		s = "(null)";
+	n = spec->precision >= 0 ? strnlen(s, (size_t)spec->precision)
+				 : strlen(s);
+	spec->zero = false;
+	if (b->brief && spec->precision < 0 && n > BRIEF_MAX) {
+		buf_add(b, s, BRIEF_HEAD);
+		buf_adds(b, "...");
+		buf_add(b, s + n - BRIEF_TAIL, BRIEF_TAIL);
+		return;
+	}
+	add_padded(b, spec, "", s, n);
+}
+
+static void add_conversion(
+	struct buf *b, char conv, struct fmt_spec *spec, struct fmt_args *args)
+{
+	char digit[24], *end = digit + sizeof digit, *start;
+	const char *sign = "";
+	uint64_t v;
+	int64_t i;
+
+	switch (conv) {
+	case '%':
+		buf_addc(b, '%');
+		return;
+	case 'c':
+		digit[0] = (char)va_arg(args->ap, int);
+		add_padded(b, spec, "", digit, 1);
+		return;
+	case 's':
+		add_string(b, spec, va_arg(args->ap, const char *));
+		return;
+	case 'd':
+	case 'i':
+		i = next_signed(args, spec->length);
+		v = i < 0 ? 0 - (uint64_t)i : (uint64_t)i;
+		sign = i < 0 ? "-" : "";
+		start = digits(end, v, 10, false);
+		break;
+	case 'u':
+		start = digits(end, next_unsigned(args, spec->length), 10, false);
+		break;
+	case 'o':
+		start = digits(end, next_unsigned(args, spec->length), 8, false);
+		break;
+	case 'x':
+	case 'X':
+		v = next_unsigned(args, spec->length);
+		start = digits(end, v, 16, conv == 'X');
+		break;
+	case 'p':
+		v = (uintptr_t)va_arg(args->ap, void *);
+		sign = "0x";
+		start = digits(end, v, 16, false);
+		break;
+	default:
+		b->err = -EINVAL;
+		return;
+	}
+	add_padded(b, spec, sign, start, (size_t)(end - start));
+}
+
+void buf_vaddf(struct buf *b, const char *fmt, va_list ap)
+{
+	struct fmt_args args;
+
+	va_copy(args.ap, ap);
+	for (const char *f = fmt; *f && !b->err; f++) {
+		struct fmt_spec spec = {.precision = -1};
+		const char *plain = f;
+
+		while (*f && *f != '%')
+			f++;
+		if (f > plain)
+			buf_add(b, plain, (size_t)(f - plain));
+		if (!*f)
+			break;
+		f = parse_spec(f + 1, &args, &spec);
+		add_conversion(b, *f, &spec, &args);
+		if (!*f)
+			break;
+	}
+	va_end(args.ap);
+}
+
+FLOATLESS void buf_addf(struct buf *b, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	buf_vaddf(b, fmt, ap);
+	va_end(ap);
+}
+
+FLOATLESS const char *buf_print(char *array, size_t size, const char *fmt, ...)
+{
+	struct buf b = buf_fixed(array, size);
+	va_list ap;
+
+	va_start(ap, fmt);
+	buf_vaddf(&b, fmt, ap);
+	va_end(ap);
+	if (b.err)
+		buf_clear(&b);
+	buf_str(&b);
+	return array;
 }

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/openat2.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -149,9 +150,17 @@ int path_of_fd(int fd, char *out, size_t size)
 
 int path_real(const char *path, char out[static PATH_MAX])
 {
-	/* open() would add a flag of its own. */
-	autofd int fd = openat(AT_FDCWD, path, O_PATH | O_CLOEXEC);
+	/* The name of most paths is the real one already. */
+	const bool plain = path[0] == '/' &&
+		!path_normal(out, PATH_MAX, NULL, path) && str_eq(out, path);
+	autofd int fd = plain ? path_openat2(AT_FDCWD, path, O_PATH, 0,
+					RESOLVE_NO_SYMLINKS)
+			      : -ELOOP;
 
+	if (fd >= 0 || fd == -ENOENT)
+		return fd < 0 ? fd : 0;
+	/* open() would add a flag of its own. */
+	fd = openat(AT_FDCWD, path, O_PATH | O_CLOEXEC);
 	return fd < 0 ? -errno : path_of_fd(fd, out, PATH_MAX);
 }
 

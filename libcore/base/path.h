@@ -36,7 +36,8 @@ int path_openat2(int dirfd, const char *path, int flags, unsigned mode,
  * for the current directory, else -ENOENT. */
 int path_of_fd(int fd, char *out, size_t size);
 
-/* The kernel's name for the file at path, through all links. */
+/* The kernel's name for the file at path, through all links. out holds nothing of
+ * use after an error. */
 int path_real(const char *path, char out[static PATH_MAX]);
 
 /* The real name of an absolute path. Links on the way must stand in directories

@@ -1,17 +1,56 @@
-/* guard_entry.c - what the log learns of a command
+/* guard_entry.c - what the log learns of a command; the one log of a user
  * SPDX-License-Identifier: MIT
  */
 #include "guard/guard_in.h"
-#include "guard/guard_log.h"
 
 #include <errno.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "log/audit_read_json.h"
+#include "base/cleanup.h"
 #include "base/path.h"
 #include "base/str.h"
+#include "guard/guard_log.h"
+#include "log/audit_place.h"
+#include "log/audit_read_json.h"
+#include "sys/env.h"
+
+/* Opens a log below the state base; with make, makes it. */
+static int log_in_base(struct audit_place place, const struct session_where *w,
+	bool make, char *path, size_t size, struct diag *d)
+{
+	char base[SESSION_BASE_MAX];
+	autofd int own = session_base(w, make, base, d);
+
+	if (own == -EPERM)
+		return own;
+	if (own >= 0)
+		place.state_base = base;
+	return audit_place_open(&place, w->uid, make, path, size, d);
+}
+
+int guard_log_open(const struct guard_log *l, char *path, size_t size,
+	struct diag *d)
+{
+	const struct session_where *w = l->where;
+	struct audit_place place = {
+		.state_home = env_get(l->env, "XDG_STATE_HOME"),
+		.home = env_get(l->env, "HOME"),
+	};
+	int fd = audit_place_open(&place, w->uid, false, path, size, d);
+
+	if (fd != -ENOENT)
+		return fd;
+	/* A base that is refused holds no log, and hides none elsewhere. */
+	fd = log_in_base(place, w, false, path, size, d);
+	if (fd >= 0 || !l->make)
+		return fd;
+	if (l->not_home)
+		place.state_home = place.home = NULL;
+	fd = audit_place_open(&place, w->uid, true, path, size, d);
+	return fd == -ENOENT ? log_in_base(place, w, true, path, size, d) : fd;
+}
 
 /* A log that cannot be written stops everything, unless root said by name that
  * it may be missing. */
@@ -190,11 +229,10 @@ int guard_entry_start(struct guard *g, struct diag *d)
 
 int guard_entry_shared(struct guard *g, struct diag *d)
 {
-	const char *first = g->place.own_name[0];
-	const struct audit_fact fact = {.key = "shared", .text = first};
+	const struct audit_fact fact = {
+		.key = "shared", .text = g->box.shared};
 
-	if (!g->entry.on || g->box.plan.view || !first ||
-		first == g->place.own_home)
+	if (!g->entry.on || g->box.plan.view || !g->box.shared)
 		return 0;
 	return without_log(&g->terms,
 		audit_event(&g->entry.log, g->out->session, g->out->exec_id,

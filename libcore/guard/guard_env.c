@@ -1,5 +1,9 @@
-/* guard_env.c - the command's environment
+/* guard_env.c - the command's environment, and the caches that it names
  * SPDX-License-Identifier: MIT
+ *
+ * The caches lie beside the user's TMPDIR, in BASE/<uid>/cache, where no program
+ * that is not guarded looks for anything: what a guarded command leaves there is
+ * read by guarded commands of the same user alone.
  */
 #include "guard/guard_in.h"
 
@@ -9,10 +13,113 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "sys/file.h"
 #include "base/path.h"
 #include "base/str.h"
 #include "redact/redact.h"
+#include "sys/file.h"
+
+/* The directory that a word NAME=DIRECTORY of the policy ends with. */
+static const char *of_word(const char *word)
+{
+	const char *eq = strrchr(word, '=');
+
+	return eq ? eq + 1 : "";
+}
+
+/* Makes the first component of each directory; the tools make the rest, because
+ * a link may lie on the way. The order stays, so that the last directory tells
+ * whether all are there. */
+static void make_each(int dir, const struct policy_words *cache)
+{
+	for (size_t i = cache->count, made = 0; i--;) {
+		char name[64];
+		const char *all = of_word(cache->item[i]);
+		size_t n = strcspn(all, "/");
+
+		if (!n || n >= sizeof name)
+			continue;
+		memcpy(name, all, n);
+		name[n] = '\0';
+		if (mkdirat(dir, name, 0700) && !made && errno == EEXIST)
+			return;
+		made++;
+	}
+}
+
+/* The place that the policy names for caches: an absolute path that gets a
+ * directory for each user. NULL: beside TMPDIR. */
+static const char *wanted_place(const struct policy_words *cache)
+{
+	for (size_t i = 0; i < cache->count; i++)
+		if (cache->item[i][0] == '/')
+			return cache->item[i];
+	return NULL;
+}
+
+/* Opens the lasting directory: where the policy wants it, or beside TMPDIR.
+ * *base is the path of its base. */
+static int open_place(struct guard_place *p, const struct policy_words *cache,
+	const char **base, struct diag *d)
+{
+	const char *const bases[] = {wanted_place(cache), NULL};
+	struct session_where where = {
+		.uid = p->uid, .bases = bases, .workspace = "/dev/null"};
+	autofd int own = -1;
+
+	*base = bases[0];
+	if (*base)
+		own = session_base(&where, true, NULL, d);
+	else if (guard_place_base(p, NULL).own >= 0)
+		*base = p->base;
+	return *base && (own >= 0 || !bases[0])
+		       ? guard_place_dir(p, bases[0] ? own : p->own, "cache", d)
+		       : -ENOENT;
+}
+
+/* Makes the directories for caches and fills place.cache, once. */
+static int find_caches(
+	struct guard_place *p, const struct policy_words *cache, struct diag *d)
+{
+	autobuf struct buf path = BUF_INIT(PATH_MAX);
+	const char *base;
+	autofd int dir = -1;
+
+	if (p->cache[0] || !cache->count)
+		return 0;
+	dir = open_place(p, cache, &base, d);
+	if (dir < 0)
+		return dir == -ENOENT && !wanted_place(cache) ? 0 : dir;
+	make_each(dir, cache);
+	buf_addf(&path, "%s/%u/cache", base, p->uid);
+	return *buf_str(&path)
+		       ? guard_keep(&p->texts, &p->cache, buf_str(&path))
+		       : -ENAMETOOLONG;
+}
+
+/* Puts the variables that name the caches into the environment. */
+static int name_caches(struct guard_box *b, const struct guard_place *p,
+	const struct policy_words *cache)
+{
+	autobuf struct buf pair = BUF_INIT(2 * PATH_MAX);
+	const size_t before = b->env.count;
+	int err = 0;
+
+	for (size_t i = 0; !err && p->cache[0] && i < cache->count; i++) {
+		const char *word = cache->item[i], *dir = of_word(word);
+
+		if (!*dir)
+			continue;
+		buf_clear(&pair);
+		buf_add(&pair, word, (size_t)(dir - word));
+		buf_adds(&pair, p->cache);
+		buf_addc(&pair, '/');
+		buf_adds(&pair, dir);
+		err = *buf_str(&pair) ? env_put(&b->env, buf_str(&pair))
+				      : -ENOMEM;
+	}
+	b->cache_vars = b->env.count - before;
+	return err;
+}
 
 /* Variables by which a make around this process tells a make below it: flags,
  * overrides, the job server. The caller is trusted to set them; a line that
@@ -121,19 +228,17 @@ static void name_home(struct guard_place *p)
 
 /* A user without a home, or whose home does not exist, gets the guarded user's
  * own home, called by its real path. */
-static int set_home(struct guard_box *b, struct guard_place *p,
-	const struct policy_grants *grants)
+static int set_home(struct guard_box *b, struct guard_place *p)
 {
 	struct stat st;
-	int err;
 
 	if (p->lay <= 0 || (p->home[0] && (stat(p->home, &st) == 0
 						  ? S_ISDIR(st.st_mode)
 						  : errno != ENOENT)))
 		return 0;
-	err = guard_home_make(p, grants, &p->own_home);
-	if (err)
-		return err;
+	p->own_home = guard_home_name(p);
+	if (!p->own_home)
+		return -ENOMEM;
 	p->home = p->own_home;
 	name_home(p);
 	return env_set(&b->env, "HOME", p->own_home);
@@ -170,14 +275,14 @@ static int set_granted(
 	if (!err && places)
 		err = guard_own_find(&g->place, grants);
 	if (!err && places)
-		err = set_home(b, &g->place, grants);
+		err = set_home(b, &g->place);
 	/* What is left in an image lies where each program looks for it. */
 	if (g->place.whole)
 		return err;
 	if (!err && places)
 		err = set_temporary(b, &g->place);
 	if (!err && places)
-		err = guard_cache_find(&g->place, &grants->cache, d);
+		err = find_caches(&g->place, &grants->cache, d);
 	return err;
 }
 
@@ -216,7 +321,7 @@ int guard_env_make(
 	if (!err)
 		err = env_set(&b->env, "WARDBOX_SESSION_ID", g->out->session);
 	if (!err && confine)
-		err = guard_cache_env(b, &g->place, &g->terms.grants.cache);
+		err = name_caches(b, &g->place, &g->terms.grants.cache);
 	return err ? diag_errno(d, err, "cannot make the environment") : 0;
 }
 

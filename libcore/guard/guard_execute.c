@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/kconfig.h"
 #include "base/str.h"
 
 /* A command inside of another guard is recorded there: a terminal or a file is
@@ -151,7 +152,7 @@ static const struct guard_step {
 	{guard_entry_relaxed, NULL},
 	{guard_undo_begin, guard_undo_end},
 	{guard_protect_begin, guard_protect_check},
-	{guard_net_begin, guard_net_end},
+	{guard_net_begin, IS_ENABLED(CONFIG_NET_NAMES) ? guard_net_end : NULL},
 };
 
 int guard_before(struct guard *g, struct diag *d)
@@ -202,7 +203,8 @@ int guard_execute(struct guard *g, struct diag *d)
 		.keep_fds = g->io->returns,
 		.keep_stderr = g->terms.grants.confine,
 		.sink = &sink,
-		.also = guard_net_events,
+		/* Without names the keeper has nothing to tell. */
+		.also = IS_ENABLED(CONFIG_NET_NAMES) ? guard_net_events : NULL,
 		.also_ctx = g,
 		.also_fd = b->link.sock,
 	};

@@ -228,7 +228,8 @@ static bool is_first(const struct policy_words *home, size_t i)
 __attribute__((noinline)) static void copy_files(
 	const struct guard_place *p, const struct policy_words *words, int home)
 {
-	autofd int from = open(p->home, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	autofd int from = openat(
+		AT_FDCWD, p->home, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	autofd int kept =
 		from < 0 ? -1 : guard_place_dir(p, p->lay, "kept", NULL);
 	struct stat st;
@@ -279,15 +280,25 @@ int guard_home_link(
 	return 0;
 }
 
-int guard_home_make(struct guard_place *p, const struct policy_grants *grants,
-	const char **where)
+const char *guard_home_name(struct guard_place *p)
 {
 	char path[SESSION_BASE_MAX + 48];
+	const char *where;
+
+	return guard_keep(&p->texts, &where,
+		       BUF_PRINT(path, "%s/%u/home", p->lay_base, p->uid))
+		       ? NULL
+		       : where;
+}
+
+int guard_home_make(const struct guard_place *p, const struct policy_words *files)
+{
 	autofd int home = guard_place_dir(p, p->lay, "home", NULL);
 
 	if (home < 0)
 		return home;
-	copy_files(p, &grants->home, home);
-	return guard_keep(&p->texts, where,
-		BUF_PRINT(path, "%s/%u/home", p->lay_base, p->uid));
+	/* A user without a home has no files to copy. */
+	if (!p->own_home)
+		copy_files(p, files, home);
+	return 0;
 }

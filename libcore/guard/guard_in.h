@@ -39,12 +39,14 @@ struct guard_place {
 	int own;
 	const char *home, *cwd, *root;
 	const char *base;  /* the state base */
+	const char *cgroups; /* for session_where; NULL: not read yet */
 	/* The directory that keeps what commands leave: opened as own is, and
 	 * its base. */
 	int lay;
 	const char *lay_base;
 	const char *at;    /* directories of the user's own, where others share
 			    * theirs */
+	int at_dir;        /* the same, opened as own is */
 	const char *tmp;   /* at/tmp: the user's place for temporary files */
 	const char *cache; /* where the user's caches lie */
 	const char *around; /* inside: the TMPDIR that the guard around gave;
@@ -102,6 +104,8 @@ struct guard_box {
 	char rc_words[2][12]; /* the words that own_argv has in front */
 	const char *told; /* directory in which the guard tells the command;
 			   * NULL */
+	const char *shared; /* the first of the machine's own directories that
+			     * are granted for the lack of a view; NULL */
 	struct env env;
 	struct net_link link; /* to the keeper of the session's network */
 	struct sandbox_join join;
@@ -201,7 +205,8 @@ int guard_place_find(struct guard_place *p, const struct guard_caller *who,
 	struct diag *d);
 void guard_place_release(struct guard_place *p);
 #define autoplace autoclean(guard_place_release)
-/* Opens the state base, once. Returns what sessions are looked for by. */
+/* Opens the state base and reads the caller's groups, once. Returns what sessions
+ * are looked for by. */
 struct session_where guard_place_base(struct guard_place *p, struct diag *d);
 /* Finds the project of the workspace, else of cwd: sets .root, or .no_project.
  * If command (NULL: none) is a line, the directory that it goes to first
@@ -230,10 +235,10 @@ int guard_own_cover(struct guard_box *b, const struct guard_place *p);
 void guard_prune(int dir, const char *keep);
 /* Is that the name of a directory of the command's own? */
 bool guard_owns(const struct guard_place *p, const char *name);
-/* guard_home.c: makes the guarded user's own home, with copies of the person's
- * files; *where is its path. */
-int guard_home_make(struct guard_place *p, const struct policy_grants *grants,
-	const char **where);
+/* guard_home.c: the path of the guarded user's own home; NULL: no memory. */
+const char *guard_home_name(struct guard_place *p);
+/* Makes that home, with copies of the person's files. 0 or -errno. */
+int guard_home_make(const struct guard_place *p, const struct policy_words *files);
 /* Does that home have copies of what lies at, or in, the person's path? */
 bool guard_home_has(const struct guard *g, const char *path);
 /* Where the policy or HOME uses another name than the real one, makes that name
@@ -288,14 +293,7 @@ int guard_env_make(struct guard_box *b, struct guard *g, bool places,
 /* Takes the view out of the environment and the plan, because there is none
  * after all. */
 int guard_env_without(struct guard_box *b, struct guard *g);
-/* guard_cache.c: makes the directories for caches and fills place.cache, once;
- * puts the variables that name them into the environment. */
-int guard_cache_find(struct guard_place *p, const struct policy_words *cache,
-	struct diag *d);
-int guard_cache_env(struct guard_box *b, const struct guard_place *p,
-	const struct policy_words *cache);
-
-/* guard_live.c: may the command's background programs live on? And what the run
+/* guard_sink.c: may the command's background programs live on? And what the run
  * needs for that. */
 bool guard_stays(const struct guard *g);
 /* Notes that the session is in use, because an unused session ends. */
@@ -380,8 +378,6 @@ bool guard_net_denies(const struct guard *g, bool planned,
 /* guard_carve.c: takes what the command must not have out of a plan that has
  * its grants. */
 int guard_carve(struct guard_box *b, const struct guard *g, struct diag *d);
-/* guard_startup.c: sets .argv, by the plan. 0 or -ENOMEM. */
-int guard_startup(struct guard_box *b, const struct guard *g);
 
 /* guard_execute.c: what stands between the command and its caller (enum
  * run_mode). */
@@ -457,7 +453,7 @@ void guard_told_denial(struct guard *g, const struct guard_question *what,
 /* Writes the policy there, once a command asks for it. */
 void guard_told_policy(struct guard *g, const struct watch_event *ev);
 
-/* guard_signal.c: does a command of the session still have something running? */
+/* guard_watch.c: does a command of the session still have something running? */
 bool guard_signals(const struct guard *g);
 /* A signal for that is sent here; see watch_signal. */
 int guard_signal(void *ctx, pid_t to, int sig);
@@ -467,7 +463,7 @@ void guard_net_events(void *ctx);
 /* Records what is left, when the tree is empty. */
 int guard_net_end(struct guard *g, struct diag *d);
 
-/* guard_git.c: does the environment tell a git that is about to start what the
+/* guard_protect.c: does the environment tell a git that is about to start what the
  * policy allows no line to tell it? Then why says what. */
 bool guard_git_denies(const struct guard *g, const struct watch_event *ev,
 	const char *cwd, struct policy_verdict *v);

@@ -251,7 +251,8 @@ static uint64_t net_sum(uint64_t sum, const char *s)
 static struct net_ask net_ask_of(struct guard *g)
 {
 	const struct policy_words *words = &g->terms.grants.net_words;
-	struct net_ask ask = {.spec = net_spec_of,
+	struct net_ask ask = {
+		.spec = IS_ENABLED(CONFIG_NET_NAMES) ? net_spec_of : NULL,
 		.ctx = g,
 		.up = g->out->verdict.up,
 		.confine = net_confine};

@@ -19,6 +19,7 @@
 #include "base/path.h"
 #include "base/str.h"
 #include "base/uapi/linux.h"
+#include "sys/file.h"
 #include "sys/ns.h"
 
 static const struct {
@@ -32,9 +33,11 @@ static int make_shared(const struct guard_place *p, int in, const char *name)
 	enum { OPEN_MODE = 01777 };
 	struct stat st;
 
-	if (mkdirat(in, name, 0700) < 0 && errno != EEXIST)
-		return -errno;
-	if (fstatat(in, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+	/* Most of the time the directory exists. */
+	if (fstatat(in, name, &st, AT_SYMLINK_NOFOLLOW) < 0 &&
+		(errno != ENOENT ||
+			(mkdirat(in, name, 0700) < 0 && errno != EEXIST) ||
+			fstatat(in, name, &st, AT_SYMLINK_NOFOLLOW) < 0))
 		return -errno;
 	if (!S_ISDIR(st.st_mode) || st.st_uid != p->uid)
 		return -EPERM;
@@ -71,39 +74,45 @@ static int find_lay(struct guard_place *p)
 		p->lay = session_base(&disk, true, NULL, NULL);
 	if (p->lay >= 0)
 		return guard_keep(&p->texts, &p->lay_base, base);
-	p->lay = fcntl(p->own, F_DUPFD_CLOEXEC, 0);
+	p->lay = p->own;
 	p->lay_base = p->base;
-	return p->lay < 0 ? -errno : 0;
+	return 0;
 }
 
-/* Opens BASE/<uid>/at-CALLER; -ENOENT if there is no place for it. Whenever a
- * new one is made, old ones that nobody used for long are removed. */
+/* Opens BASE/<uid>/at-CALLER, once: the descriptor stays the place's. -ENOENT if
+ * there is no place for it. Whenever a new one is made, old ones that nobody used
+ * for long are removed. */
 static int open_own(struct guard_place *p)
 {
 	enum { DAY = 86400 };
 	struct session_where where;
 	char caller[SESSION_CALLER_SIZE], name[16];
 	char path[SESSION_BASE_MAX + 48];
-	int fd, err = find_lay(p);
+	int fd, err = p->at_dir ? 0 : find_lay(p);
 	struct stat st;
 
-	if (err)
-		return err;
+	if (err || p->at_dir)
+		return err ? err : p->at_dir;
 	where = guard_place_base(p, NULL);
 	session_caller(&where, caller);
 	BUF_PRINT(name, "at-%s", caller);
-	if (mkdirat(p->lay, name, 0700) == 0)
+	fd = file_private_dir(p->lay, name, p->uid, false, NULL);
+	if (fd == -ENOENT)
 		guard_prune(p->lay, name);
-	fd = guard_place_dir(p, p->lay, name, NULL);
-	if (fd < 0 || p->at[0])
+	if (fd < 0)
+		fd = guard_place_dir(p, p->lay, name, NULL);
+	if (fd < 0)
 		return fd;
 	if (fstat(fd, &st) == 0 && st.st_mtime + DAY < time(NULL))
 		futimens(fd, NULL);
 	err = guard_keep(&p->texts, &p->at,
 		BUF_PRINT(path, "%s/%u/%s", p->lay_base, p->uid, name));
-	if (err)
+	if (err) {
 		close(fd);
-	return err ? err : fd;
+		return err;
+	}
+	p->at_dir = fd;
+	return fd;
 }
 
 static int keep_below(struct guard_place *p, const char **where, const char *name)
@@ -116,8 +125,7 @@ static int keep_below(struct guard_place *p, const char **where, const char *nam
 
 int guard_place_tmp(struct guard_place *p)
 {
-	autofd int own = p->tmp[0] ? -ENOENT : open_own(p);
-	int err;
+	int own = p->tmp[0] ? -ENOENT : open_own(p), err;
 
 	if (own < 0)
 		return own == -ENOENT ? 0 : own;
@@ -125,9 +133,10 @@ int guard_place_tmp(struct guard_place *p)
 	return err ? err : keep_below(p, &p->tmp, shared[0].name);
 }
 
-/* Makes the directory that will stand at name, and says where it lies. */
-static int make_own(struct guard_place *p, const struct policy_grants *grants,
-	int own, const char *name, const char **from)
+/* Makes the directory that will stand at name, except for the home, and says where
+ * it lies. */
+static int make_own(
+	struct guard_place *p, int own, const char *name, const char **from)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(shared); i++) {
 		int err;
@@ -137,7 +146,8 @@ static int make_own(struct guard_place *p, const struct policy_grants *grants,
 		err = make_shared(p, own, shared[i].name);
 		return err ? err : keep_below(p, from, shared[i].name);
 	}
-	return guard_home_make(p, grants, from);
+	*from = guard_home_name(p);
+	return *from ? 0 : -ENOMEM;
 }
 
 int guard_own_find(struct guard_place *p, const struct policy_grants *grants)
@@ -147,14 +157,15 @@ int guard_own_find(struct guard_place *p, const struct policy_grants *grants)
 	size_t n = err || !p->tmp[0] ? 0
 				     : policy_places(grants, p->root, p->home,
 					       p->base, view, p->own_name);
-	autofd int own = n && view ? open_own(p) : -1;
+	int own;
 
 	if (!n || !view)
 		return err;
+	own = open_own(p);
 	if (own < 0)
 		return own;
 	for (size_t i = 0; !err && i < n; i++)
-		err = make_own(p, grants, own, p->own_name[i], &p->own_from[i]);
+		err = make_own(p, own, p->own_name[i], &p->own_from[i]);
 	if (!err)
 		p->own_count = n;
 	return err;
@@ -328,6 +339,7 @@ static int grant_shared(struct guard_box *b, const struct guard *g)
 	for (size_t i = 0; !err && i < n; i++)
 		err = sandbox_grant_bare(&b->plan, name[i],
 			SANDBOX_RW | SANDBOX_EXEC, "shared by the policy");
+	b->shared = name[0];
 	return err;
 }
 

@@ -59,10 +59,12 @@ int guard_place_find(
 
 void guard_place_release(struct guard_place *p)
 {
+	if (p->lay > 0 && p->lay != p->own)
+		close(p->lay);
 	if (p->own > 0)
 		close(p->own);
-	if (p->lay > 0)
-		close(p->lay);
+	if (p->at_dir > 0)
+		close(p->at_dir);
 	arena_release(&p->texts);
 	*p = GUARD_PLACE_INIT;
 }
@@ -86,6 +88,13 @@ struct session_where guard_place_base(struct guard_place *p, struct diag *d)
 			p->own = -ENOMEM;
 		}
 	}
+	if (!p->cgroups) {
+		autobuf struct buf text = BUF_INIT(SESSION_CGROUPS_MAX);
+
+		(void)guard_keep(
+			&p->texts, &p->cgroups, session_cgroups(&text));
+	}
+	where.cgroups = p->cgroups;
 	where.own = p->own;
 	return where;
 }

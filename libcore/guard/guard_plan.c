@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <linux/capability.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -14,6 +15,50 @@
 #include "base/str.h"
 #include "sys/ns.h"
 #include "sys/pty.h"
+
+static bool is_readable(const struct sandbox_plan *plan, const char *path)
+{
+	for (size_t i = 0; i < plan->grant_count; i++)
+		if (plan->grants[i].access & SANDBOX_READ &&
+			path_beneath(plan->grants[i].path, path))
+			return true;
+	return false;
+}
+
+/* Sets .argv. An interactive bash reads ~/.bashrc. A home of the command's own has
+ * a copy where the policy says so; the person's own file is read where the policy
+ * grants it. Else bash is called with an empty file in its place, so that it does
+ * not begin with a message. The system's own start-up file is read as ever. */
+static int set_startup(struct guard_box *b, const struct guard *g)
+{
+	static const char *const words[] = {"--rcfile", "/dev/null"};
+	char path[PATH_MAX];
+	size_t n = 0;
+
+	if (!g->command->reads_rc || g->command->dialect != POLICY_SH_BASH ||
+		!g->place.home[0] ||
+		path_join(path, sizeof path, g->place.home, ".bashrc") ||
+		access(path, F_OK) || is_readable(&b->plan, path) ||
+		(b->plan.view && guard_home_has(g, path)))
+		return 0;
+	while (g->command->argv[n])
+		n++;
+	if (!n)
+		return 0;
+	/* bash wants its long options in front of all others. */
+	b->own_argv = calloc(n + 3, sizeof *b->own_argv);
+	if (!b->own_argv)
+		return -ENOMEM;
+	b->own_argv[0] = g->command->argv[0];
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
+		str_copy(b->rc_words[i], sizeof b->rc_words[i], words[i]);
+		b->own_argv[i + 1] = b->rc_words[i];
+	}
+	memcpy(b->own_argv + 3, g->command->argv + 1,
+		(n - 1) * sizeof *b->own_argv);
+	b->argv = b->own_argv;
+	return 0;
+}
 
 /* Files that programs need in order to start and to learn where they run. None
  * of them can be written. */
@@ -388,7 +433,7 @@ static void plan_nothing(struct sandbox_plan *plan)
 int guard_box_plan(struct guard_box *b, const struct guard *g, struct diag *d)
 {
 	size_t needed;
-	int err;
+	int err = 0;
 
 	find_brief(b, g);
 	b->plan.watch_names = g->terms.grants.supervise || g->carry->becomes;
@@ -409,7 +454,12 @@ int guard_box_plan(struct guard_box *b, const struct guard *g, struct diag *d)
 	/* A view that turns out to be impossible later is given up by
 	 * goes_without(). */
 	b->plan.view = !b->brief && !ns_is_refused();
-	err = b->brief ? grant_brief(b, g) : grant_system(b, g);
+	/* A line that is brief sees a home only where that is the user's own. */
+	if (g->place.own_home ? b->opens
+			      : !b->brief && guard_owns(&g->place, g->place.home))
+		err = guard_home_make(&g->place, &g->terms.grants.home);
+	if (!err)
+		err = b->brief ? grant_brief(b, g) : grant_system(b, g);
 	needed = b->plan.grant_count;
 	if (!err)
 		err = grant_policy(b, g);
@@ -417,7 +467,7 @@ int guard_box_plan(struct guard_box *b, const struct guard *g, struct diag *d)
 		err = grant_whole(b);
 	widen_grants(b, needed);
 	if (!err)
-		err = guard_startup(b, g);
+		err = set_startup(b, g);
 	if (!err && g->carry->helper)
 		err = sandbox_grant(&b->plan, g->carry->helper, SANDBOX_ROX,
 			false, "wardbox");

@@ -125,17 +125,19 @@ void guard_tell_outside(struct guard *g)
 {
 	const struct policy_verdict *v = &g->out->verdict;
 	const bool write = v->is & POLICY_IS_WRITING;
-	struct stat st;
-	/* The right to list names is no right to use the file. */
-	const bool dir = stat(v->file, &st) == 0 && S_ISDIR(st.st_mode);
 	struct diag d = {0};
+	struct stat st;
+	bool dir;
 
 	if (!(v->is & POLICY_IS_OUTSIDE) || !g->terms.grants.confine ||
-		!g->caller->tell || !g->out->status ||
-		sandbox_explain(&g->box.sandbox, v->file, NULL) &
-			(write ? SANDBOX_WRITE
-					: dir ? SANDBOX_READ | SANDBOX_LIST
-					      : SANDBOX_READ))
+		!g->caller->tell || !g->out->status)
+		return;
+	/* The right to list names is no right to use the file. */
+	dir = stat(v->file, &st) == 0 && S_ISDIR(st.st_mode);
+	if (sandbox_explain(&g->box.sandbox, v->file, NULL) &
+		(write ? SANDBOX_WRITE
+				: dir ? SANDBOX_READ | SANDBOX_LIST
+				      : SANDBOX_READ))
 		return;
 	/* A file that does not exist failed by itself. */
 	if (!write && access(v->file, F_OK))

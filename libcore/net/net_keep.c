@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/kconfig.h"
 #include "base/uapi/linux.h"
 #include "sys/ns.h"
 
@@ -172,7 +173,7 @@ static int link_begin(int sock, const struct net_ask *ask, struct net_link *out)
 		.port = (uint16_t)got.says.port,
 		.net = got.count ? got.fd[NET_SPACE_NET] : -1,
 		.user = got.count > 1 ? got.fd[NET_SPACE_USER] : -1};
-	if (got.says.word == NET_TELL)
+	if (IS_ENABLED(CONFIG_NET_NAMES) && got.says.word == NET_TELL)
 		err = link_names(&l, ask);
 	if (!err)
 		*out = l;

@@ -234,7 +234,9 @@ void serve_link_read(struct serve *s, struct serve_link *l)
 {
 	struct net_parcel got = NET_PARCEL_INIT;
 	autofree struct net_spec *spec =
-		l->tells ? calloc(1, sizeof *spec) : NULL;
+		IS_ENABLED(CONFIG_NET_NAMES) && l->tells
+			? calloc(1, sizeof *spec)
+			: NULL;
 	int err = net_receive(l->fd.fd, &got, spec);
 
 	if (err == -EAGAIN)

@@ -1,7 +1,7 @@
 /* policy_judge_in.h - the inside of the engine: one command being judged
  * SPDX-License-Identifier: MIT
  *
- * policy_walk.c feeds commands in from the shell walker, policy_decide.c the one
+ * policy_decide.c feeds commands in from the shell walker, policy_decide.c the one
  * of an execve; the other parts look at one aspect each and raise the verdict.
  */
 #ifndef WARDBOX_POLICY_JUDGE_IN_H

@@ -1,270 +1,240 @@
-/* policy_line.c - the directories that a line names, read without a shell
+/* policy_line.c - the directories that a line names
  * SPDX-License-Identifier: MIT
  */
 #include "policy/policy_line_in.h"
 
 #include <limits.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
 #include "base/str.h"
+#include "shell/shell_walk.h"
 
-enum line_sort {
-	LINE_END,   /* or a text that is not read */
-	LINE_PLAIN, /* a word of plain text */
-	LINE_OTHER, /* a word that is not known before it runs */
-	LINE_BREAK, /* the end of a command */
-	LINE_INTO,  /* < or >: a name follows */
-};
+enum { INTO_MAX = 8 };
 
 struct line_read {
-	const char *s, *end;
 	line_dir_each *each;
 	void *ctx;
-	unsigned depth;
-	bool stopped;
-	bool quoted;
-	bool document; /* a here-document follows this line */
+	const char *home;
+	bool first; /* the commands before this one only set up the shell */
+	/* The files of redirections, until their command is shown. */
+	struct shell_val into[INTO_MAX];
+	size_t into_count;
 	char word[PATH_MAX];
 };
 
-static bool is_break(char c)
+/* Shows a directory, or a path in it; one that is not whole lies in cwd. */
+static int line_show(struct line_read *x, const struct shell_val *cwd,
+	struct shell_str path, bool enters, bool goes)
 {
-	return c && strchr(";&|()\n", c);
-}
+	const struct line_dir w = {
+		.word = x->word, .enters = enters, .goes = goes};
+	const struct shell_str *base = cwd ? shell_val_text(cwd) : NULL;
+	struct buf b = BUF_FIXED(x->word);
 
-/* Appends a quoted text to the word. */
-static bool take_quoted(struct line_read *x, struct buf *b)
-{
-	const char quote = *x->s++;
-	const char *from = x->s;
-
-	x->quoted |= !b->len;
-	while (x->s < x->end && *x->s != quote) {
-		if (!*x->s || (quote == '"' && strchr("$`\\", *x->s)))
-			return false;
-		x->s++;
+	if (!path.n || (path.p[0] != '/' && !base))
+		return 0;
+	if (path.p[0] != '/') {
+		buf_add(&b, base->p, base->n);
+		buf_addc(&b, '/');
 	}
-	if (x->s == x->end)
-		return false;
-	buf_add(b, from, (size_t)(x->s++ - from));
-	return true;
-}
-
-static enum line_sort take_word(struct line_read *x)
-{
-	struct buf b = {.data = x->word, .cap = sizeof x->word,
-		.max = sizeof x->word - 1};
-	bool plain = true;
-
-	x->quoted = false;
-	for (; x->s < x->end; ) {
-		const char c = *x->s;
-
-		if (c == ' ' || c == '\t' || is_break(c) || c == '<' || c == '>')
-			break;
-		if (c == '\'' || c == '"') {
-			if (!take_quoted(x, &b))
-				return LINE_END;
-			continue;
-		}
-		/* A variable spoils one word; the reading ends at a
-		 * substitution and at a backslash, because the words behind may
-		 * mean something else. */
-		if (c == '`' || c == '\\' || !c ||
-			(c == '$' && x->s + 1 < x->end && x->s[1] == '('))
-			return LINE_END;
-		plain &= c != '$';
-		buf_addc(&b, c);
-		x->s++;
-	}
-	buf_str(&b);
-	return plain && !b.err ? LINE_PLAIN : LINE_OTHER;
-}
-
-static enum line_sort take_next(struct line_read *x)
-{
-	while (x->s < x->end && (*x->s == ' ' || *x->s == '\t'))
-		x->s++;
-	if (x->s == x->end || !*x->s)
-		return LINE_END;
-	if (*x->s == '#') {
-		while (x->s < x->end && *x->s != '\n')
-			x->s++;
-		return LINE_BREAK;
-	}
-	if (is_break(*x->s))
-		return *x->s++ == '\n' && x->document ? LINE_END : LINE_BREAK;
-	if (*x->s != '<' && *x->s != '>')
-		return take_word(x);
-	if (x->end - x->s > 1 && x->s[0] == '<' && x->s[1] == '<')
-		x->document = true;
-	while (x->s < x->end && *x->s && strchr("<>&|-", *x->s))
-		x->s++;
-	return LINE_INTO;
-}
-
-static void line_show(struct line_read *x, const char *word, bool enters, bool goes)
-{
-	const struct line_dir w = {.word = word,
-		.quoted = x->quoted,
-		.enters = enters,
-		.goes = goes};
-
-	if (!x->stopped)
-		x->stopped = !x->each(x->ctx, &w);
+	buf_add(&b, path.p, path.n);
+	return *buf_str(&b) && !b.err && !x->each(x->ctx, &w);
 }
 
 /* Shows a whole path; of a pattern the directory in which its files lie. */
-static void show_path(struct line_read *x, char *word)
+static int show_path(struct line_read *x, const struct shell_val *v)
 {
-	char *glob = x->quoted ? NULL : strpbrk(word, "*?[");
+	struct shell_str path = v->text;
 
-	while (glob && glob > word && *glob != '/')
-		glob--;
-	if (glob)
-		*glob = '\0';
-	if (word[0] == '/' ? word[1] != '\0'
-			   : word[0] == '~' && word[1] == '/' && !x->quoted)
-		line_show(x, word, false, false);
+	if (v->glob) {
+		path = shell_val_prefix(path);
+		while (path.n && path.p[path.n - 1] != '/')
+			path.n--;
+	} else if (!shell_val_text(v)) {
+		return 0;
+	}
+	return path.n > 1 && path.p[0] == '/'
+		       ? line_show(x, NULL, path, false, false)
+		       : 0;
 }
 
-/* The value of an option that names a working directory; "" where the next word
- * is the value, NULL for other words. */
-static const char *place_option(const char *word)
+static int show_into(struct line_read *x)
+{
+	int stop = 0;
+
+	for (size_t i = 0; i < x->into_count && !stop; i++)
+		stop = show_path(x, &x->into[i]);
+	x->into_count = 0;
+	return stop;
+}
+
+/* Is the word an option that names a working directory? *value is the text behind
+ * its '='; "" where the next word is the value. */
+static bool is_place_option(struct shell_str word, struct shell_str *value)
 {
 	static const char names[] =
 		"-C\0--directory\0--prefix\0--cwd\0--dir\0";
 
 	for (const char *at = names; *at; at = str_nth(at, 1)) {
-		const char *rest = str_after(word, at);
+		const size_t n = strlen(at);
 
-		if (rest && (!*rest || *rest == '='))
-			return rest + (*rest == '=');
+		if (word.n < n || strncmp(word.p, at, n) != 0 ||
+			(word.n > n && word.p[n] != '='))
+			continue;
+		*value = word.n > n
+			? (struct shell_str){word.p + n + 1, word.n - n - 1}
+			: SHELL_STR("");
+		return true;
 	}
-	return NULL;
+	return false;
 }
 
 /* Is it -c, -lc or -euc, behind which a text for a shell stands? */
-static bool is_text_option(const char *word)
+static bool is_text_option(struct shell_str word)
 {
 	enum { LONGEST = 7 };
-	const size_t n = strlen(word);
 
-	return n > 1 && n <= LONGEST && word[0] == '-' && word[1] != '-' &&
-	       word[n - 1] == 'c';
+	return word.n > 1 && word.n <= LONGEST && word.p[0] == '-' &&
+	       word.p[1] != '-' && word.p[word.n - 1] == 'c';
 }
 
-static void line_read_all(struct line_read *x, const char *line, size_t len);
-
-static void read_text(struct line_read *x)
+/* Shows the whole paths that stand in quotes, as in a text of python's. */
+static int show_quoted(struct line_read *x, struct shell_str text)
 {
-	enum { DEPTH_MAX = 2 };
-	struct line_read *in =
-		x->depth < DEPTH_MAX ? malloc(sizeof *in) : NULL;
+	const char *to;
+	int stop = 0;
 
-	if (!in)
-		return;
-	in->each = x->each;
-	in->ctx = x->ctx;
-	in->depth = x->depth + 1;
-	line_read_all(in, x->word, strlen(x->word));
-	x->stopped |= in->stopped;
-	free(in);
-}
+	for (size_t i = 0; i < text.n && !stop; i++) {
+		struct shell_str path = {text.p + i + 1, 0};
 
-/* One command while its words are read. */
-struct line_command {
-	size_t words;
-	bool first; /* the commands before it only set up the shell */
-	bool goes, sets, into, value, text;
-};
-
-/* Takes the first word; false where the next word is the first. */
-static bool begin_command(struct line_read *x, struct line_command *c)
-{
-	static const char before[] =
-		"{\0}\0!\0if\0then\0else\0elif\0while\0until\0do\0time\0";
-	const char *eq = strchr(x->word, '=');
-
-	if (!x->quoted && (str_index(before, x->word) >= 0 ||
-				  (eq && str_is_name(x->word,
-						 (size_t)(eq - x->word)))))
-		return false;
-	c->goes = str_eq(x->word, "cd") || str_eq(x->word, "pushd");
-	c->sets = str_index("set\0export\0umask\0ulimit\0", x->word) >= 0;
-	return true;
-}
-
-static void take_plain(struct line_read *x, struct line_command *c)
-{
-	const char *value;
-
-	if (c->into) {
-		c->into = false;
-		show_path(x, x->word);
-	} else if (c->value) {
-		c->value = false;
-		line_show(x, x->word, true, false);
-	} else if (c->text) {
-		c->text = false;
-		read_text(x);
-	} else if (!c->words) {
-		c->words = begin_command(x, c);
-		show_path(x, x->word);
-	} else if (c->goes && x->word[0] == '-' && x->word[1]) {
-		;
-	} else if (c->goes && c->first) {
-		c->goes = false;
-		line_show(x, x->word, true, true);
-	} else if ((value = place_option(x->word))) {
-		c->value = !*value;
-		if (*value)
-			line_show(x, value, true, false);
-	} else {
-		c->text = is_text_option(x->word);
-		show_path(x, x->word);
+		if (text.p[i] != '\'' && text.p[i] != '"')
+			continue;
+		to = memchr(path.p, text.p[i], text.n - i - 1);
+		if (!to)
+			break;
+		path.n = (size_t)(to - path.p);
+		i += path.n + 1;
+		if (path.n > 1 && path.p[0] == '/')
+			stop = line_show(x, NULL, path, false, false);
 	}
+	return stop;
 }
 
-static void line_read_all(struct line_read *x, const char *line, size_t len)
+static int read_text(
+	struct line_read *x, struct shell_walk *w, const struct shell_val *text)
 {
-	struct line_command c = {.first = true};
+	const struct shell_child child = {.text = text, .dialect = SHELL_UNION};
 
-	x->s = line;
-	x->end = line + len;
-	x->stopped = x->document = false;
-	while (!x->stopped) {
-		switch (take_next(x)) {
-		case LINE_END:
-			return;
-		case LINE_BREAK:
-			c = (struct line_command){
-				.first = c.first && (!c.words || c.sets)};
-			break;
-		case LINE_INTO:
-			c.into = true;
-			break;
-		case LINE_OTHER:
-			c.words += !c.into;
-			c.into = c.value = c.text = false;
-			break;
-		case LINE_PLAIN:
-			take_plain(x, &c);
-			break;
+	x->first = true;
+	return shell_walk_child(w, &child);
+}
+
+static int on_risk(void *ctx, struct shell_walk *w, enum shell_risk risk,
+	struct shell_str what, struct shell_span span)
+{
+	(void)w;
+	(void)span;
+	return risk == SHELL_RISK_UNPARSABLE ? show_quoted(ctx, what) : 0;
+}
+
+static int on_open(void *ctx, struct shell_walk *w, const struct shell_open *o,
+	const struct shell_val *cwd)
+{
+	struct line_read *x = ctx;
+
+	(void)w;
+	(void)cwd;
+	if (x->into_count < INTO_MAX)
+		x->into[x->into_count++] = o->path;
+	return 0;
+}
+
+/* Where cd goes: the first word that is no option. */
+static int show_goal(struct line_read *x, const struct shell_cmd *cmd)
+{
+	for (size_t i = 1; i < cmd->argc; i++) {
+		const struct shell_str *word = shell_val_text(&cmd->argv[i]);
+
+		if (!word || word->n < 2 || word->p[0] != '-')
+			return word && x->first
+				       ? line_show(x, cmd->cwd, *word, true, true)
+				       : show_path(x, &cmd->argv[i]);
+	}
+	return 0;
+}
+
+static int show_words(struct line_read *x, struct shell_walk *w,
+	const struct shell_cmd *cmd)
+{
+	int stop = show_path(x, &cmd->argv[0]);
+
+	for (size_t i = 1; i < cmd->argc && !stop; i++) {
+		const struct shell_str *word = shell_val_text(&cmd->argv[i]);
+		const bool more = i + 1 < cmd->argc;
+		struct shell_str value;
+
+		if (word && is_place_option(*word, &value)) {
+			if (!value.n && more)
+				value = cmd->argv[++i].text;
+			if (!shell_str_unknown(value, true))
+				stop = line_show(
+					x, cmd->cwd, value, true, false);
+		} else if (word && more && is_text_option(*word)) {
+			stop = read_text(x, w, &cmd->argv[++i]);
+		} else {
+			stop = show_path(x, &cmd->argv[i]);
 		}
 	}
+	return stop;
 }
 
-void line_dirs(const char *line, size_t len, line_dir_each *each, void *ctx)
+static int on_command(
+	void *ctx, struct shell_walk *w, const struct shell_cmd *cmd)
 {
-	autofree struct line_read *x = malloc(sizeof *x);
+	static const char goes[] = " cd pushd ";
+	static const char sets[] = " set export umask ulimit ";
+	const struct shell_str *name = shell_val_text(&cmd->argv[0]);
+	struct line_read *x = ctx;
+	int stop = name && shell_str_in(*name, goes)
+			   ? show_goal(x, cmd)
+			   : show_words(x, w, cmd);
+
+	if (!stop)
+		stop = show_into(x);
+	x->first &= name && shell_str_in(*name, sets);
+	return stop;
+}
+
+static int know_home(void *ctx, struct shell_str name, struct shell_str *value)
+{
+	const struct line_read *x = ctx;
+
+	if (!shell_str_is(name, "HOME") || !x->home || !x->home[0])
+		return -1;
+	*value = (struct shell_str){x->home, strlen(x->home)};
+	return 1;
+}
+
+void line_dirs(const char *line, size_t len, const char *cwd, const char *home,
+	line_dir_each *each, void *ctx)
+{
+	static const struct shell_walk_ops ops = {.command = on_command,
+		.open = on_open,
+		.risk = on_risk,
+		.getvar = know_home};
+	const struct shell_walk_opts opts = {
+		.cwd = cwd, .dialect = SHELL_UNION};
+	autoarena struct arena a = ARENA_INIT(SHELL_MAX_WALK);
+	struct line_read *x = arena_zalloc(&a, sizeof *x);
+	struct diag d = {0};
 
 	if (!x)
 		return;
 	x->each = each;
 	x->ctx = ctx;
-	x->depth = 0;
-	line_read_all(x, line, len);
+	x->home = home;
+	x->first = true;
+	if (shell_walk(&a, line, len, &opts, &ops, x, &d) <= 0)
+		show_into(x);
 }

@@ -25,6 +25,13 @@ struct root_search {
 	char home[PATH_MAX]; /* as the kernel calls it; "" */
 	bool two_homes; /* the kernel's name of the home differs */
 	char text[PATH_MAX], up[PATH_MAX], to[PATH_MAX];
+	/* The directory in question and, if it may have other names, those above
+	 * it. */
+	struct root_file {
+		dev_t dev;
+		ino_t ino;
+	} line[PATH_MAX / 2];
+	size_t line_count;
 };
 
 /* Is dir, or a directory above it, mounted? Then its name is only that of the
@@ -40,6 +47,38 @@ static bool is_mounted(const char *dir)
 static bool same_file(const struct stat *a, const struct stat *b)
 {
 	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/* Does the name lead to one of the first n directories of the line? */
+static bool leads_into(const struct root_search *r, const char *name, size_t n)
+{
+	struct stat st;
+
+	if (stat(name, &st))
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if (r->line[i].dev == st.st_dev && r->line[i].ino == st.st_ino)
+			return true;
+	return false;
+}
+
+/* Notes dir and, if it may have other names, the directories above it. */
+static void note_line(
+	struct root_search *r, const char *dir, const struct stat *of_dir)
+{
+	struct stat st = *of_dir;
+	size_t n = strlen(dir);
+
+	r->line_count = 0;
+	if (str_copy(r->up, sizeof r->up, dir))
+		return;
+	do {
+		r->line[r->line_count++] =
+			(struct root_file){st.st_dev, st.st_ino};
+		while (n > 1 && r->up[--n] != '/')
+			;
+		r->up[n] = '\0';
+	} while (r->aliased && n > 1 && !stat(r->up, &st));
 }
 
 /* Does the name lead to the directory dir, whatever dir is called? */
@@ -114,11 +153,11 @@ static bool dir_holds(const char *dir, const char *place, const char *home)
 	return path_beneath(dir, place) && (!home || path_beneath(home, dir));
 }
 
-/* Does the word of the policy mean dir: as itself, as a directory above (with
- * tree, or two stars at the word's end), or as a directory inside (with
- * around)? */
+/* Does the word of the policy mean dir, which the line begins with: as itself, as
+ * a directory above (with tree, or two stars at the word's end), or as a directory
+ * inside (with around)? */
 static bool word_means(struct root_search *r, const char *word, const char *dir,
-	const struct stat *st, bool tree, bool around)
+	bool tree, bool around)
 {
 	const char *const home[] = {r->at->home, r->home};
 	const size_t names = word[0] == '$' && r->two_homes ? 2 : 1;
@@ -131,7 +170,8 @@ static bool word_means(struct root_search *r, const char *word, const char *dir,
 		if ((tree || str_ends(word, "/**")
 				    ? path_beneath(r->text, dir)
 				    : str_eq(r->text, dir)) ||
-			(r->aliased && leads_to(r->text, st)) ||
+			(r->aliased && leads_into(r, r->text,
+					       tree ? r->line_count : 1)) ||
 			(around && dir_holds(dir, r->text,
 					   word[0] == '$' ? home[i] : NULL)))
 			return true;
@@ -140,45 +180,28 @@ static bool word_means(struct root_search *r, const char *word, const char *dir,
 }
 
 /* Do the set's words name dir, or a directory above with two stars behind? */
-static bool set_names(struct root_search *r, enum img_set set, const char *dir,
-	const struct stat *st)
+static bool set_names(struct root_search *r, enum img_set set, const char *dir)
 {
 	const struct policy_image *sys = r->p->layer[POLICY_LAYER_SYSTEM];
 	struct img_range words = img_set(sys, set);
 
 	for (uint32_t i = 0; i < words.count; i++)
-		if (word_means(r, img_ref(sys, words, i), dir, st, false,
+		if (word_means(r, img_ref(sys, words, i), dir, false,
 			    set == IMG_SET_NEVER))
 			return true;
 	return false;
 }
 
 /* Does dir, or a directory above it, lead to a place of secrets? */
-static bool is_hidden(
-	struct root_search *r, const char *dir, const struct stat *of_dir)
+static bool is_hidden(struct root_search *r, const char *dir)
 {
 	const struct policy_image *sys = r->p->layer[POLICY_LAYER_SYSTEM];
 	struct img_range words = img_set(sys, IMG_SET_HIDE);
-	struct stat st = *of_dir;
-	const char *at = dir;
-	char *up = r->up;
 
-	for (size_t n = strlen(dir); n > 1; at = up) {
-		for (uint32_t i = 0; i < words.count; i++)
-			if (word_means(r, img_ref(sys, words, i), at, &st, true,
-				    false))
-				return true;
-		if (!r->aliased)
-			return false;
-		if (at == dir && str_copy(up, sizeof r->up, dir))
+	for (uint32_t i = 0; i < words.count; i++)
+		if (word_means(r, img_ref(sys, words, i), dir, true, false))
 			return true;
-		while (n > 1 && up[--n] != '/')
-			;
-		up[n] = '\0';
-		if (n > 1 && stat(up, &st))
-			return false;
-	}
-	return false;
+	return !r->line_count;
 }
 
 struct home_sought {
@@ -229,9 +252,10 @@ static const char *why_never(struct root_search *r, const char *dir)
 		return NULL;
 	r->aliased |= is_mounted(dir);
 	s.aliased = r->aliased;
-	if (is_hidden(r, dir, &s.st))
+	note_line(r, dir, &s.st);
+	if (is_hidden(r, dir))
 		return "it is a place for secrets";
-	if (set_names(r, IMG_SET_ROOT, dir, &s.st))
+	if (set_names(r, IMG_SET_ROOT, dir))
 		return NULL;
 	for (size_t i = 0; i < POLICY_SHARED; i++)
 		if (leads_to(policy_shared[i], &s.st))
@@ -239,7 +263,7 @@ static const char *why_never(struct root_search *r, const char *dir)
 	if ((home && home[0] == '/' && leads_to(home, &s.st)) ||
 		user_each_home("/etc/passwd", is_home, &s) > 0)
 		return "it is a home";
-	return set_names(r, IMG_SET_NEVER, dir, &s.st)
+	return set_names(r, IMG_SET_NEVER, dir)
 		? "what it holds is run outside of projects"
 		: NULL;
 }
@@ -312,16 +336,9 @@ static bool is_own_dir(const struct root_search *r, const char *dir)
  * (perhaps not yet made), to r->to. */
 static bool names_dir(struct root_search *r, const struct line_dir *w)
 {
-	const char *base = r->at->cwd, *rest = w->word;
 	struct stat st;
 
-	if (rest[0] == '~' && !w->quoted) {
-		base = r->at->home;
-		if (!base || base[0] != '/' || (rest[1] && rest[1] != '/'))
-			return false;
-		rest += 1 + (rest[1] == '/');
-	}
-	if (path_normal(r->text, sizeof r->text, base, *rest ? rest : "."))
+	if (path_normal(r->text, sizeof r->text, NULL, w->word))
 		return false;
 	while (!w->enters && r->text[0] &&
 		(stat(r->text, &st) || !S_ISDIR(st.st_mode)))
@@ -388,7 +405,8 @@ static bool goes_to(struct root_search *r, char *out, size_t size)
 	at->size = size;
 	at->tries = 0;
 	at->found = false;
-	line_dirs(r->at->line, r->at->len, take_dir, at);
+	line_dirs(r->at->line, r->at->len, r->at->cwd, r->at->home, take_dir,
+		at);
 	return at->found;
 }
 

@@ -21,6 +21,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/buf.h"
 #include "base/diag.h"
 #include "sys/state.h"
 
@@ -29,6 +30,7 @@ enum {
 	SESSION_CALLER_SIZE = 9,
 	SESSION_COUNT_MAX = 65536, /* sessions of a user that a list shows */
 	SESSION_BASE_MAX = STATE_PATH_MAX,
+	SESSION_CGROUPS_MAX = 16384,
 };
 #define SESSION_DEFAULT "session-default"
 
@@ -50,6 +52,8 @@ struct session_where {
 	/* In a guarded tree, where none of these is the command's, what stands
 	 * for them all: its TMPDIR, or "". NULL: not in one. */
 	const char *guarded;
+	/* The text of /proc/self/cgroup, where it was read already; NULL. */
+	const char *cgroups;
 	/* From sha256_pick(), where it was asked already; NULL: portable. */
 	const struct br_hash_class_ *sha;
 };
@@ -104,6 +108,9 @@ int session_base(const struct session_where *w, bool make, char *base,
  * same machine; the logins of one user are one. */
 void session_caller(const struct session_where *w,
 	char out[static SESSION_CALLER_SIZE]);
+
+/* Reads what .cgroups takes; "" where it cannot be read. */
+const char *session_cgroups(struct buf *text);
 
 /* BASE/<uid>/sessions, the same way. */
 int session_dir(const struct session_where *w, bool make, char *base,

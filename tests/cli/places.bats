@@ -85,6 +85,40 @@ root $HOME"
 	both yes "$HOME" 'echo >made'
 }
 
+@test "what holds secrets is no project by another name, nor is what lies in it" {
+	local deep
+	bound() { # DIRECTORY BELOW: writes there, as the directory's other name says
+		# shellcheck disable=SC2016
+		in_policy 'use FULL-AUTO' sh -c \
+			'mount --bind "$1" /srv && cd "/srv/$2" && exec "$3" sh -c "echo x >made"' \
+			sh "$1" "$2" "$WARDBOX"
+	}
+	mkdir -p "$HOME/.ssh/keys/deep/.git" "$HOME/own/deep/.git"
+	for deep in . keys keys/deep; do
+		run bound "$HOME/.ssh" "$deep"
+		echo "$deep: $status $output"
+		[ "$status" -ne 0 ]
+		[ ! -e "$HOME/.ssh/$deep/made" ]
+	done
+	bound "$HOME/own" deep
+	[ -e "$HOME/own/deep/made" ]
+}
+
+@test "a line of the shell's own commands has no /tmp of others, and no copies are made for it" {
+	local kept
+	kept=$BATS_TEST_TMPDIR/ns/run/$(id -u)/kept
+	echo : >"$HOME/.profile"
+	g :
+	g 'echo x >made'
+	[ -s made ]
+	run in_policy 'use FULL-AUTO' "$WARDBOX" audit dump -o json
+	[[ $output == *'"sh","-c",":"'* ]]
+	[[ $output != *'"shared"'* ]]
+	[ ! -e "$kept/.profile" ]
+	g ls
+	[ -e "$kept/.profile" ]
+}
+
 @test "a program without a project reads and writes nothing of where it is" {
 	echo secret >"$HOME/file"
 	cat >"$PROJECT/try.py" <<-'P'
@@ -172,10 +206,41 @@ touch made" "cd ${PROJECT#/} && touch made"; do
 	# Where the line does not tell, the sandbox does.
 	rm -f "$PROJECT/made"
 	cd /
-	for line in "cd \$(echo $PROJECT) && touch made" "cd $PROJECT || touch made"; do
+	for line in "cd \$(echo ${PROJECT#/} | sed s,^,/,) && touch made" \
+		"cd $PROJECT || touch made"; do
 		run g "$line"
 		echo "$line: $output"
 		[ ! -e "$PROJECT/made" ]
+	done
+}
+
+@test "a project of the line is found by all plain words, wherever they stand" {
+	local line
+	printf 'print(1)\n' >"$PROJECT/one.py"
+	for line in "P=$PROJECT; cd \"\$P\" && touch made" "export X=1; cd $PROJECT && touch made" \
+		"cd \$(dirname $PROJECT/one.py) && touch made" "echo x >$PROJECT/made" \
+		"bash -c 'cd $PROJECT && touch made'" "touch $PROJECT/made <<TEXT
+a text
+TEXT
+" "for f in $PROJECT/made; do touch \$f; done" "echo made | (cd $PROJECT && xargs touch)" \
+		"env -C $PROJECT touch made" "cat $PROJECT/*.py >$PROJECT/made" \
+		"python3 -c \"open('$PROJECT/made', 'w')\""; do
+		rm -f "$PROJECT/made"
+		cd /
+		run g "$line"
+		echo "$line: $status $output"
+		[ -e "$PROJECT/made" ]
+	done
+	# Another user's directory gives no project.
+	mkdir "$BATS_TEST_TMPDIR/theirs"
+	chown 1000 "$BATS_TEST_TMPDIR/theirs"
+	for line in "P=$BATS_TEST_TMPDIR/theirs; cd \"\$P\" && touch made" \
+		"touch \$(echo $BATS_TEST_TMPDIR/theirs)/made" \
+		"python3 -c \"open('$BATS_TEST_TMPDIR/theirs/made', 'w')\""; do
+		cd /
+		run g "$line"
+		echo "$line: $status $output"
+		[ ! -e "$BATS_TEST_TMPDIR/theirs/made" ]
 	done
 }
 
