@@ -204,6 +204,7 @@ env keep DATABASE_URL" "$WARDBOX" sh -c 'echo $DATABASE_URL'
 	decides open 'git -c core.hooksPath=.githooks commit' "git -c 'alias.x=!make' x" \
 		'git -c difftool.t.cmd=cat difftool' 'NODE_OPTIONS=--no-warnings npx jest' \
 		'PYTHONPATH=. pip install -e .' 'GOFLAGS=-mod=mod go run .'
+	decides allow 'npm_config_loglevel=error npm ci'
 	decides confirm 'PIP_INDEX_URL=http://x.example pip install y' \
 		'PYTHONPATH=. PIP_INDEX_URL=http://x.example pip install y' \
 		'npm_config_registry=http://x.example npm ci' 'GOPROXY=http://x.example go get y'
