@@ -96,7 +96,7 @@ static int drop_names(struct drop *o, struct diag *d)
 		return diag_fail(d, -EINVAL,
 			"hosts by name and --unshare-pid do not go together");
 	err = net_join(-1, "", &ask, &o->link, d);
-	o->join = (struct sandbox_join){o->link.net, o->link.user};
+	o->join = (struct sandbox_join){o->link.net, o->link.user, -1};
 	o->plan.join = &o->join;
 	return err;
 }

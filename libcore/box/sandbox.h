@@ -68,10 +68,11 @@ unsigned sandbox_part_named(const char *name);
 
 struct bpf_insn1;
 
-/* A network namespace to be joined. */
+/* Namespaces to be joined. */
 struct sandbox_join {
 	int net;
-	int user; /* the user namespace that owns it, joined first; -1: none */
+	int user; /* the user namespace that owns them, joined first; -1: none */
+	int ipc;  /* -1: none */
 };
 
 struct sandbox_plan {

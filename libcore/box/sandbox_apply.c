@@ -41,6 +41,8 @@ static int apply_namespaces(struct sandbox *s)
 		return -errno;
 	if (s->join && setns(s->join->net, NS_NET) < 0)
 		return -errno;
+	if (s->join && s->join->ipc >= 0 && setns(s->join->ipc, NS_IPC) < 0)
+		return -errno;
 	if (!s->unshare_flags)
 		return 0;
 	uid = geteuid();

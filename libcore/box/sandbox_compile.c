@@ -285,6 +285,8 @@ static void namespace_flags(struct sandbox *s)
 	s->user_ns = flags && !ns_is_admin();
 	if (s->plan->join && flags & NS_NET && !(flags & NS_PID)) {
 		s->join = s->plan->join;
+		if (s->join->ipc >= 0)
+			s->enforced |= SANDBOX_IPCNS;
 		s->unshare_flags = flags & ~(unsigned)NS_NET;
 		return;
 	}

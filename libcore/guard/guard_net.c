@@ -285,7 +285,8 @@ static void net_try(struct guard_box *b, struct guard *g)
 	BUF_PRINT(name, "net-%016llx", (unsigned long long)sum);
 	if (net_join(at.own, name, &ask, &b->link, NULL))
 		return;
-	b->join = (struct sandbox_join){b->link.net, b->link.user};
+	b->join = (struct sandbox_join){
+		b->link.net, b->link.user, b->link.ipc};
 	b->plan.join = &b->join;
 }
 

@@ -36,10 +36,21 @@ static const char *git_var(const struct git_env *e, const char *name)
 	return NULL;
 }
 
+/* Would a program of the project gain rights by being started by git? Not where
+ * it may run by itself, and the tree has only the profile's network. */
+static bool project_gains(const struct guard *g)
+{
+	return !g->terms.grants.strangers ||
+		g->out->verdict.net > g->terms.grants.net;
+}
+
 static bool git_runs(struct git_env *e, const char *from, const char *key,
 	const char *value)
 {
 	if (!policy_git_runs(e->g->terms.policy, key, value))
+		return false;
+	if (policy_git_once(e->g->terms.policy, key, value) &&
+		!project_gains(e->g))
 		return false;
 	str_copy(e->key, sizeof e->key, key);
 	e->from = from;
@@ -176,14 +187,6 @@ static bool place_runs(struct git_env *e, const char *name, const char *file)
 	if (path_beneath("/.git", own))
 		return false;
 	return file_runs(e, *file ? to : path);
-}
-
-/* Would a program of the project gain rights by being started by git? Not where
- * it may run by itself, and the tree has only the profile's network. */
-static bool project_gains(const struct guard *g)
-{
-	return !g->terms.grants.strangers ||
-		g->out->verdict.net > g->terms.grants.net;
 }
 
 /* Variables that name programs, looked at as the settings that mean the

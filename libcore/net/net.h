@@ -84,9 +84,11 @@ struct net_link {
 	int net;  /* the namespace, to be joined */
 	int user; /* the user namespace that owns it, to be joined before; -1:
 		   * that of the machine */
+	int ipc;  /* the namespace of System V IPC and message queues that goes
+		   * with it; -1: none */
 	uint16_t port; /* of a front: then there is no namespace */
 };
-#define NET_LINK_INIT ((struct net_link){-1, -1, -1, 0})
+#define NET_LINK_INIT ((struct net_link){-1, -1, -1, -1, 0})
 void net_link_release(struct net_link *l);
 #define autolink autoclean(net_link_release)
 

@@ -26,6 +26,7 @@ void net_link_release(struct net_link *l)
 	cleanup_fd(&l->sock);
 	cleanup_fd(&l->net);
 	cleanup_fd(&l->user);
+	cleanup_fd(&l->ipc);
 	*l = NET_LINK_INIT;
 }
 

@@ -156,9 +156,9 @@ bool net_addr_copy(char out[static NET_NAME_MAX + 1], const char *text,
 	size_t n);
 
 /* net_ns.c: makes the namespace in a child that is gone afterwards. In the parcel
- * come the namespace and the user namespace where one was needed (else the same
- * again). */
-enum net_space { NET_SPACE_NET, NET_SPACE_USER };
+ * come the namespace, the user namespace where one was needed (else the same
+ * again), and that of System V IPC where the kernel has them. */
+enum net_space { NET_SPACE_NET, NET_SPACE_USER, NET_SPACE_IPC };
 int net_make(struct net_parcel *out);
 /* In a child that is gone afterwards: in the link's namespace what spec takes, as
  * NET_NAMES to the keeper. With a front there is none, and no socket comes. */
@@ -187,13 +187,12 @@ void net_hosts_read(struct net_hosts *h);
 struct net_addr net_pool(unsigned i, sa_family_t family);
 
 /* net_serve.c: the keeper at work, until nobody is linked for so long; 0: its is no
- * listener but the one link. The first descriptors of the parcel, so many, are
- * given to each link. */
+ * listener but the one link. The namespaces of the parcel are given to each
+ * link. */
 struct net_keeper {
 	int its;
 	int idle_ms;
 	bool front;
-	unsigned give;
 	int (*confine)(void);
 	struct net_parcel ns;
 };

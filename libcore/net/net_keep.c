@@ -61,9 +61,7 @@ __attribute__((noreturn)) static void keep_run(
 {
 	struct net_keeper k = {.idle_ms = alone ? 0 : KEEP_IDLE_MS,
 		.front = ask->front,
-		.confine = ask->confine,
-		/* Who may make a network namespace as it is owns it, too. */
-		.give = ask->front ? 0 : ns_is_admin() ? 1 : 2};
+		.confine = ask->confine};
 	struct net_parcel said = NET_PARCEL_INIT;
 	int fd, err;
 
@@ -172,7 +170,13 @@ static int link_begin(int sock, const struct net_ask *ask, struct net_link *out)
 	l = (struct net_link){.sock = sock,
 		.port = (uint16_t)got.says.port,
 		.net = got.count ? got.fd[NET_SPACE_NET] : -1,
-		.user = got.count > 1 ? got.fd[NET_SPACE_USER] : -1};
+		.user = got.count > 1 ? got.fd[NET_SPACE_USER] : -1,
+		.ipc = got.count > 2 ? got.fd[NET_SPACE_IPC] : -1};
+	/* Who may make namespaces as it is owns them, too. */
+	if (ns_is_admin()) {
+		cleanup_fd(&l.user);
+		l.user = -1;
+	}
 	if (IS_ENABLED(CONFIG_NET_NAMES) && got.says.word == NET_TELL)
 		err = link_names(&l, ask);
 	if (!err)

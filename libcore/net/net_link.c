@@ -185,7 +185,8 @@ static int link_hello(
 	}
 	/* What was refused to others is told anew. */
 	memset(s->told, 0, sizeof s->told);
-	give.count = s->keep->give;
+	if (s->keep->front)
+		give.count = 0;
 	give.says.word = l->tells ? NET_TELL : NET_GOOD;
 	return l->tells ? net_send(l->fd.fd, &give, NULL)
 			: link_ready(s, l, set, &give);

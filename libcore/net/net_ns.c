@@ -212,6 +212,9 @@ static int ns_enter(struct net_parcel *p)
 	if (!err)
 		err = ns_add(
 			p, open("/proc/self/ns/user", O_RDONLY | O_CLOEXEC));
+	/* A kernel may have no IPC namespaces: then the parcel has no third. */
+	if (!err && syscall(__NR_unshare, NS_IPC) == 0)
+		err = ns_add(p, open("/proc/self/ns/ipc", O_RDONLY | O_CLOEXEC));
 	return err;
 }
 

@@ -290,6 +290,10 @@ struct policy_verdict {
  * git-safe-keys and git-arms say so. */
 bool policy_git_runs(
 	const struct policy *p, const char *name, const char *value);
+/* May a setting that runs something be made for one command, by `git -c` or a
+ * variable, as any variable that puts the project's code into a program? */
+bool policy_git_once(
+	const struct policy *p, const char *name, const char *value);
 /* The only member that counts of a JSON file with that name, by the list
  * protect-members; NULL: all members. */
 const char *policy_protect_member(const struct policy *p, const char *file);

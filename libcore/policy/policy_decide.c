@@ -275,12 +275,12 @@ static bool decide_closed(struct judge *j, struct shell_span span)
 
 /* The network that code of the project can have unasked: the profile's, and where
  * programs of any name start unasked the registries', as whatever stands in a line
- * beside what installs packages has these. PATH brings in no more than programs. */
-static enum policy_net ordinary_net(const struct judge *j)
+ * beside what installs packages has these. */
+static enum policy_net ordinary_net(struct judge *j)
 {
 	const enum policy_net net = profile_net(j);
 
-	return net == POLICY_NET_LOCAL && str_eq(j->guided, "PATH") &&
+	return net == POLICY_NET_LOCAL && !judge_is_source(j, j->guided) &&
 			       j->set[IMG_P_UNKNOWN] == POLICY_ALLOW
 		? POLICY_NET_REGISTRIES
 		: net;

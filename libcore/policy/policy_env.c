@@ -53,6 +53,23 @@ static bool is_safe(
 		judge_print(j, "%s=%.*s", name, (int)value->n, value->p));
 }
 
+bool judge_is_source(struct judge *j, const char *name)
+{
+	return judge_listed(j, LIST_ENV_SOURCE, name);
+}
+
+void judge_guided(struct judge_cmd *k, const char *name)
+{
+	struct judge *j = k->j;
+
+	/* One that says where packages come from stands for all. */
+	if (!j->guided || !judge_is_source(j, j->guided))
+		j->guided = name;
+	judge_raise(k, POLICY_OPEN, "env",
+		"%s decides what programs run or how they read their input",
+		judge_show(j, name));
+}
+
 bool judge_setenv(struct judge_cmd *k, const char *name,
 	const struct shell_str *value, bool unset)
 {
@@ -75,14 +92,7 @@ bool judge_setenv(struct judge_cmd *k, const char *name,
 		(!judge_env_denied(j, name) &&
 			!judge_listed(j, LIST_ENV_FIXED, name)))
 		return true;
-	if (!is_safe(j, name, value)) {
-		/* PATH, the least of them, does not stand for another. */
-		if (!j->guided || str_eq(j->guided, "PATH"))
-			j->guided = name;
-		judge_raise(k, POLICY_OPEN, "env",
-			"%s decides what programs run or how they read their "
-			"input",
-			judge_show(j, name));
-	}
+	if (!is_safe(j, name, value))
+		judge_guided(k, name);
 	return false;
 }

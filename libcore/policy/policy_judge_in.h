@@ -34,6 +34,7 @@ enum judge_list {
 	LIST_ENV_UNSET,
 	LIST_ENV_FIXED,
 	LIST_ENV_SAFE,
+	LIST_ENV_SOURCE,
 	LIST_DATA,        /* programs whose words name no files */
 	LIST_WRITES,      /* programs that write all their operands */
 	LIST_WRITES_LAST, /* programs that write the last operand */
@@ -285,6 +286,11 @@ void judge_stdin_code(struct judge_cmd *k);
 
 /* shell_walk_ops.getvar: a variable's value when the line begins. */
 int judge_getvar(void *ctx, struct shell_str name, struct shell_str *value);
+/* Does the variable say where packages come from? */
+bool judge_is_source(struct judge *j, const char *name);
+/* Notes a variable, or a setting of git, that puts the project's code into a
+ * program. */
+void judge_guided(struct judge_cmd *k, const char *name);
 /* Judges setting the variable called name to value (NULL: not known), or
  * unsetting it. True if the name alone decided. */
 bool judge_setenv(struct judge_cmd *k, const char *name,

@@ -52,6 +52,19 @@ static void setting_words(struct buf *out, const char *setting)
 			buf_addc(out, strchr("\t\n\v\f\r", *s) ? ' ' : *s);
 }
 
+/* NAME=VALUE, as list_has() takes it. False: the setting is too long. */
+static bool make_setting(struct buf *b, const char *name, const char *value)
+{
+	add_setting(b, name);
+	/* No list has a name with '=' in its subsection. */
+	for (size_t i = 0; i < b->len; i++)
+		if (b->data[i] == '=')
+			b->data[i] = '?';
+	buf_addc(b, '=');
+	buf_adds(b, value);
+	return !b->err && strlen(name) < SETTING_NAME;
+}
+
 bool policy_git_runs(const struct policy *p, const char *name, const char *value)
 {
 	autobuf struct buf b = BUF_INIT(SETTING_MAX);
@@ -59,20 +72,22 @@ bool policy_git_runs(const struct policy *p, const char *name, const char *value
 	const struct policy_image *sys = p->layer[POLICY_LAYER_SYSTEM];
 	bool runs = false;
 
-	add_setting(&b, name);
-	/* No list has a name with '=' in its subsection. */
-	for (size_t i = 0; i < b.len; i++)
-		if (b.data[i] == '=')
-			b.data[i] = '?';
-	buf_addc(&b, '=');
-	buf_adds(&b, value);
+	if (!make_setting(&b, name, value))
+		return true;
 	setting_words(&words, buf_str(&b));
-	if (b.err || words.err || strlen(name) >= SETTING_NAME ||
-		list_has(sys, "git-arms", buf_str(&words)))
+	if (words.err || list_has(sys, "git-arms", buf_str(&words)))
 		return true;
 	for (unsigned i = 0; i < POLICY_LAYERS && !runs; i++)
 		runs = list_has(p->layer[i], "git-runs", buf_str(&b));
 	return runs && !list_has(sys, "git-safe-keys", buf_str(&b));
+}
+
+bool policy_git_once(const struct policy *p, const char *name, const char *value)
+{
+	autobuf struct buf b = BUF_INIT(SETTING_MAX);
+
+	return make_setting(&b, name, value) &&
+	       list_has(p->layer[POLICY_LAYER_SYSTEM], "git-once", buf_str(&b));
 }
 
 const char *policy_protect_member(const struct policy *p, const char *file)

@@ -106,10 +106,15 @@ static void git_setting(struct reading *r, const struct arg *v)
 	struct judge *j = r->k->j;
 	const size_t n = strcspn(v->s, "=");
 	const char *name = judge_text(j, v->s, n);
+	const char *value = v->s[n] ? v->s + n + 1 : "true";
 
 	if (v->unknown || v->rel)
 		judge_unresolved(r->k, v, "setting");
-	else if (policy_git_runs(j->p, name, v->s[n] ? v->s + n + 1 : "true"))
+	else if (!policy_git_runs(j->p, name, value))
+		return;
+	else if (policy_git_once(j->p, name, value))
+		judge_guided(r->k, name);
+	else
 		judge_raise(r->k, POLICY_DENY, "git-config",
 			"the setting %s may run a program", judge_show(j, name));
 }

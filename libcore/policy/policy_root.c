@@ -89,10 +89,10 @@ static bool leads_to(const char *name, const struct stat *dir)
 	return stat(name, &st) == 0 && same_file(&st, dir);
 }
 
-/* Does dir (n bytes in a buffer of size) hold one of the markers? A project's
- * own policy is always a marker. */
-static bool has_marker(
-	const struct policy *p, char *dir, size_t n, size_t size)
+/* Does dir (n bytes in a buffer of size) hold one of the markers, or of the weak
+ * ones, which are spelled ?NAME? A project's own policy is always a marker. */
+static bool has_marker(const struct policy *p, char *dir, size_t n, size_t size,
+	bool weak)
 {
 	static const char own[] = ".wardbox/policy";
 	const struct policy_image *sys = p->layer[POLICY_LAYER_SYSTEM];
@@ -103,8 +103,10 @@ static bool has_marker(
 		const char *name = i < r.count ? img_ref(sys, r, i) : own;
 		struct buf b = {.data = dir, .cap = size, .max = size - 1};
 
-		if (name[0] == '/' || name[0] == '$' || str_eq(name, ".."))
+		if (name[0] == '/' || name[0] == '$' || str_eq(name, "..") ||
+			(name[0] == '?') != weak)
 			continue;
+		name += weak;
 		b.len = n;
 		buf_addc(&b, '/');
 		buf_adds(&b, name);
@@ -268,21 +270,31 @@ static const char *why_never(struct root_search *r, const char *dir)
 		: NULL;
 }
 
-/* Finds the nearest directory with a marker, else dir. */
-static int find_marked(
-	const struct policy *p, const char *dir, char *out, size_t size)
+/* Does the directory belong to the user? */
+static bool is_own_dir(const struct root_search *r, const char *dir)
+{
+	struct stat st;
+
+	return stat(dir, &st) == 0 && S_ISDIR(st.st_mode) &&
+	       st.st_uid == r->at->uid;
+}
+
+/* Finds the nearest directory from dir upwards with a marker; a weak one counts
+ * in directories of the user's. 1; 0: there is none. */
+static int find_marked(const struct root_search *r, const char *dir, bool weak,
+	char *out, size_t size)
 {
 	char *slash;
 
 	if (str_copy(out, size, dir) < 0)
 		return -ENAMETOOLONG;
-	while (out[0] == '/' && out[1]) {
-		if (has_marker(p, out, strlen(out), size))
-			return 0;
+	while (out[0] == '/' && out[1] && (!weak || is_own_dir(r, out))) {
+		if (has_marker(r->p, out, strlen(out), size, weak))
+			return 1;
 		slash = strrchr(out, '/');
 		slash[slash == out] = 0;
 	}
-	return str_copy(out, size, dir);
+	return 0;
 }
 
 /* Does the system policy say that word? */
@@ -307,29 +319,25 @@ static int widen(struct root_search *r, char *out, size_t size)
 	return 0;
 }
 
+/* The marked directory, if it may be a project, else dir. */
 static int root_of(struct root_search *r, const char *dir, char *out,
 	size_t size, const char **why)
 {
-	int err = find_marked(r->p, dir, out, size);
+	for (unsigned weak = 0; weak <= 1; weak++) {
+		int found = find_marked(r, dir, weak, out, size);
 
-	if (err)
-		return err;
-	*why = why_never(r, out);
-	if (!*why)
-		return widen(r, out, size);
-	if (str_eq(out, dir))
-		return -ENOENT;
+		if (found < 0)
+			return found;
+		*why = found ? why_never(r, out) : "";
+		if (!*why)
+			return widen(r, out, size);
+	}
 	*why = why_never(r, dir);
-	return *why ? -ENOENT : str_copy(out, size, dir);
-}
-
-/* Does the directory belong to the user? */
-static bool is_own_dir(const struct root_search *r, const char *dir)
-{
-	struct stat st;
-
-	return stat(dir, &st) == 0 && S_ISDIR(st.st_mode) &&
-	       st.st_uid == r->at->uid;
+	if (*why)
+		return -ENOENT;
+	if (str_copy(out, size, dir))
+		return -ENAMETOOLONG;
+	return widen(r, out, size);
 }
 
 /* Finds the directory that a word of the line names, or that holds its file
@@ -358,7 +366,8 @@ static bool is_named_by_chance(const struct root_search *r, const char *root)
 	for (size_t i = 0; i < ARRAY_SIZE(system); i++)
 		if (path_beneath(system[i], root))
 			return str_copy(dir, sizeof dir, root) ||
-			       !has_marker(r->p, dir, strlen(dir), sizeof dir);
+			       !has_marker(r->p, dir, strlen(dir), sizeof dir,
+				       false);
 	return false;
 }
 

@@ -271,7 +271,7 @@ static bool in_list(struct judge *j, unsigned layer, enum judge_list list,
 	const char *word)
 {
 	static const char names[] = /* in the order of enum judge_list */
-		"builtin\0env-unset\0env-fixed\0env-safe\0"
+		"builtin\0env-unset\0env-fixed\0env-safe\0env-source\0"
 		"data\0writes\0writes-last\0removes\0";
 	const struct policy_image *img = j->p->layer[layer];
 	struct img_range *r = &j->list[layer][list];

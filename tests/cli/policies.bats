@@ -195,3 +195,88 @@ env keep DATABASE_URL" "$WARDBOX" sh -c 'echo $DATABASE_URL'
 	run grep -e xK93hq72Lw -e AKIAIOSFODNN7QWERTYU log
 	[ "$status" -eq 1 ]
 }
+
+@test "agent: a setting of git for one command runs in its box; where packages come from asks" {
+	POLICY='include agent'
+	decides allow 'git daemon --export-all' 'openssl s_server -accept 4433' \
+		'/usr/lib/apt/methods/http' 'kill 0' 'kill -TERM 0' 'mknod p p' 'gcore 5' \
+		'ulimit -c unlimited' 'prlimit --nofile=100 make'
+	decides open 'git -c core.hooksPath=.githooks commit' "git -c 'alias.x=!make' x" \
+		'git -c difftool.t.cmd=cat difftool' 'NODE_OPTIONS=--no-warnings npx jest' \
+		'PYTHONPATH=. pip install -e .' 'GOFLAGS=-mod=mod go run .'
+	decides allow 'npm_config_loglevel=error npm ci'
+	decides confirm 'PIP_INDEX_URL=http://x.example pip install y' \
+		'PYTHONPATH=. PIP_INDEX_URL=http://x.example pip install y' \
+		'npm_config_registry=http://x.example npm ci' 'GOPROXY=http://x.example go get y'
+	decides deny 'git -c http.sslVerify=false fetch' 'git -c url.http://x/.insteadOf=y fetch' \
+		'kill -9 -1' 'kill 1' 'kill $PPID' 'mknod d b 8 0' 'openssl engine x'
+	# the contract's own lists
+	POLICY='include contract'
+	decides deny 'git -c core.hooksPath=.githooks commit' 'kill 0' 'git daemon' 'ulimit -c unlimited'
+	# what a line's own git passes on, and a setting that stays
+	git init -q . && git config user.name a && git config user.email a@b
+	mkdir .githooks && printf '#!/bin/sh\ngit -c core.pager=cat log -1 --format=%%s\necho hooked\n' >.githooks/post-commit
+	chmod +x .githooks/post-commit
+	POLICY='include agent'
+	run in_policy "$POLICY" "$WARDBOX" sh -c 'git -c core.hooksPath=.githooks commit -q --allow-empty -m one'
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[ "$output" = $'one\nhooked' ]
+	run in_policy "$POLICY" "$WARDBOX" sh -c 'GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=http.sslVerify GIT_CONFIG_VALUE_0=false git log'
+	echo "$output"
+	[[ $output == *"http.sslVerify may run a program"* ]]
+	printf 'all:\n\t@echo "[core]hooksPath = .githooks" >>.git/config\n' >Makefile
+	run in_policy "$POLICY" "$WARDBOX" sh -c 'make'
+	echo "$output"
+	[[ $output == *"put back: core.hookspath=.githooks"* ]]
+}
+
+@test "agent: programs of the system lie in any directory of it" {
+	local dir
+	dir=$(git --exec-path)
+	POLICY='include agent'
+	run in_policy "$POLICY" env PATH="$dir:/usr/bin:/bin:$BATS_TEST_TMPDIR" "$WARDBOX" sh -c 'echo "$PATH"'
+	echo "$output"
+	[ "$output" = "$dir:/usr/bin:/bin" ]
+	run in_policy "$POLICY" "$WARDBOX" sh -c "$dir/git --version"
+	[ "$status" -eq 0 ]
+	decides allow /usr/lib/x/bin/y /opt/x/bin/y
+	decides open /srv/x/bin/y
+}
+
+@test "agent: a build file above marks a project that has no repository" {
+	POLICY='include agent'
+	local top=$BATS_TEST_TMPDIR/app
+	mkdir -p "$top/src/deep" "$top/../beside"
+	echo 'all:' >"$top/Makefile"
+	cd "$top/src/deep"
+	in_policy "$POLICY" "$WARDBOX" sh -c 'cat ../../Makefile && echo x >../../made'
+	[ -e "$top/made" ]
+	run in_policy "$POLICY" "$WARDBOX" sh -c 'echo x >../../../beside/made'
+	[ ! -e "$top/../beside/made" ]
+	# A repository above counts before a build file that is nearer.
+	git init -q "$top"
+	echo '{}' >"$top/src/package.json"
+	in_policy "$POLICY" "$WARDBOX" sh -c 'echo y >../../made'
+	[ "$(cat "$top/made")" = y ]
+	# Neither a directory of another user's, nor the contract.
+	rm -r "$top/.git" "$top/src/package.json"
+	run in_policy 'include contract' "$WARDBOX" sh -c 'echo z >../../made'
+	[ "$(cat "$top/made")" = y ]
+	if [ "$(id -u)" = 0 ]; then
+		chown 1000 "$top"
+		run in_policy "$POLICY" "$WARDBOX" sh -c 'echo z >../../made'
+	fi
+	[ "$(cat "$top/made")" = y ]
+}
+
+@test "agent: System V IPC is the session's own" {
+	need unshare -i true
+	POLICY='include agent'
+	local id
+	id=$(ipcmk -Q | grep -o '[0-9]*$')
+	run in_policy "$POLICY" "$WARDBOX" sh -c 'ipcmk -M 4096 && ipcs -m | grep -c "^0x" && ipcs -q | grep -c "^0x"'
+	ipcrm -q "$id"
+	echo "$output"
+	[[ $output == *$'\n1\n0' ]]
+}
