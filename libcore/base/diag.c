@@ -21,17 +21,35 @@ static void add_text(char *text, size_t size, const char *s, size_t n)
 	text[at + n] = '\0';
 }
 
-/* Formats the hint, with or without a text before it. */
-__attribute__((format(printf, 3, 0))) static void fill(
-	struct diag *d, bool text, const char *fmt, va_list ap)
+/* Is there room for both parts, and for so many bytes behind the text? */
+static bool has_room(const struct diag *d, struct buf *b, bool text, size_t behind)
+{
+	const char *s = b->err ? "" : buf_str(b);
+	const size_t n = text ? strcspn(s, "\036") : 0;
+
+	return !b->err && n + behind < sizeof d->text &&
+	       strlen(s + n) < sizeof d->hint;
+}
+
+/* Formats the hint, with or without a text before it, which is to have so many
+ * bytes behind. */
+__attribute__((format(printf, 4, 0))) static void fill(struct diag *d, bool text,
+	size_t behind, const char *fmt, va_list ap)
 {
 	autobuf struct buf b = BUF_INIT(4096);
 	const char *s;
+	va_list again;
 	size_t n;
 
-	/* A long name must not displace what is wrong with it. */
-	b.brief = true;
+	va_copy(again, ap);
 	buf_vaddf(&b, fmt, ap);
+	if (!has_room(d, &b, text, behind)) {
+		/* A long name must not displace what is wrong with it. */
+		buf_clear(&b);
+		b.brief = true;
+		buf_vaddf(&b, fmt, again);
+	}
+	va_end(again);
 	b.err = 0;
 	s = buf_str(&b);
 	n = text ? strcspn(s, "\036") : 0;
@@ -49,7 +67,7 @@ FLOATLESS int diag_fail(struct diag *d, int err, const char *fmt, ...)
 		return err;
 	va_start(ap, fmt);
 	*d = (struct diag){0};
-	fill(d, true, fmt, ap);
+	fill(d, true, 0, fmt, ap);
 	va_end(ap);
 	return err;
 }
@@ -63,7 +81,7 @@ FLOATLESS int diag_errno(struct diag *d, int err, const char *fmt, ...)
 		return err;
 	va_start(ap, fmt);
 	*d = (struct diag){0};
-	fill(d, true, fmt, ap);
+	fill(d, true, 2 + strlen(words), fmt, ap);
 	va_end(ap);
 	add_text(d->text, sizeof d->text, ": ", 2);
 	add_text(d->text, sizeof d->text, words, strlen(words));
@@ -82,7 +100,7 @@ FLOATLESS void diag_hint(struct diag *d, const char *fmt, ...)
 	if (!d)
 		return;
 	va_start(ap, fmt);
-	fill(d, false, fmt, ap);
+	fill(d, false, 0, fmt, ap);
 	va_end(ap);
 }
 

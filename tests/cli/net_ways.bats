@@ -14,7 +14,7 @@ bats_require_minimum_version 1.5.0
 	grep -q "refused: other.test: the policy names no such host" err
 	not d --net=www.world.test -- curl -sS -m 5 http://www.world.test/
 	not d --net="no good" -- true 2>err
-	grep -q "none of none, local" err
+	grep -q "is no network: none, local" err
 	chmod 777 .
 	setpriv --reuid 1000 --regid 1000 --clear-groups "$WARDBOX" drop --preset=workspace \
 		--net=www.world.test:80 -- curl -sS -m 5 http://www.world.test/ | grep hello'

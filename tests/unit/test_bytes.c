@@ -243,11 +243,17 @@ static void diags_are_cut_not_overrun(void **state)
 	(void)state;
 	memset(longer, 'x', sizeof longer - 1);
 	longer[sizeof longer - 1] = '\0';
-	assert_int_equal(diag_fail(&d, -EINVAL, "%s", longer), -EINVAL);
+	assert_int_equal(diag_fail(&d, -EINVAL, "%s is wrong", longer), -EINVAL);
+	assert_non_null(strstr(d.text, "xxx...xxx"));
+	assert_non_null(strstr(d.text, "xxx is wrong"));
+	/* A long word stays whole where there is room for it. */
+	diag_fail(&d, -EINVAL, "%s", longer + sizeof longer - 200);
+	assert_int_equal(strlen(d.text), 199);
+	diag_fail(&d, -EINVAL, "%s%s%s%s%s", longer, longer, longer, longer, longer);
 	assert_int_equal(strlen(d.text), sizeof d.text - 1);
 	diag_at(&d, longer, 3, 4);
 	assert_int_equal(strlen(d.file), sizeof d.file - 1);
-	diag_hint(&d, "%s", longer);
+	diag_hint(&d, "%s%s%s%s%s", longer, longer, longer, longer, longer);
 	assert_int_equal(strlen(d.hint), sizeof d.hint - 1);
 	assert_int_equal(diag_errno(&d, -ENOENT, "%s", "f"), -ENOENT);
 	assert_string_equal(d.text, "f: No such file or directory");
