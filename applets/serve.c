@@ -4,7 +4,7 @@
  * APPLET(serve)
  *
  * config APPLET_SERVE
- *	bool "serve: commands over a socket, HTTP and WebSocket (24.3 KB)"
+ *	bool "serve: commands over a socket, HTTP and WebSocket (21.1 KB)"
  *	default y
  *	select APPLET_EXEC
  *	help
