@@ -172,7 +172,7 @@ struct fmt_spec {
 };
 
 /* Writes the digits of v backwards, so that they end at end. */
-static char *digits(char *end, uint64_t v, unsigned base, bool upper)
+static char *write_digits(char *end, uint64_t v, unsigned base, bool upper)
 {
 	const char *set = upper ? "0123456789ABCDEF" : "0123456789abcdef";
 
@@ -185,7 +185,7 @@ static char *digits(char *end, uint64_t v, unsigned base, bool upper)
 void buf_addu(struct buf *b, uint64_t v)
 {
 	char digit[24], *end = digit + sizeof digit;
-	char *start = digits(end, v, 10, false);
+	char *start = write_digits(end, v, 10, false);
 
 	buf_add(b, start, (size_t)(end - start));
 }
@@ -330,23 +330,23 @@ static void add_conversion(
 		i = next_signed(args, spec->length);
 		v = i < 0 ? 0 - (uint64_t)i : (uint64_t)i;
 		sign = i < 0 ? "-" : "";
-		start = digits(end, v, 10, false);
+		start = write_digits(end, v, 10, false);
 		break;
 	case 'u':
-		start = digits(end, next_unsigned(args, spec->length), 10, false);
+		start = write_digits(end, next_unsigned(args, spec->length), 10, false);
 		break;
 	case 'o':
-		start = digits(end, next_unsigned(args, spec->length), 8, false);
+		start = write_digits(end, next_unsigned(args, spec->length), 8, false);
 		break;
 	case 'x':
 	case 'X':
 		v = next_unsigned(args, spec->length);
-		start = digits(end, v, 16, conv == 'X');
+		start = write_digits(end, v, 16, conv == 'X');
 		break;
 	case 'p':
 		v = (uintptr_t)va_arg(args->ap, void *);
 		sign = "0x";
-		start = digits(end, v, 16, false);
+		start = write_digits(end, v, 16, false);
 		break;
 	default:
 		b->err = -EINVAL;

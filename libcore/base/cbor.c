@@ -12,7 +12,7 @@
 enum { HEAD_MAX = 9, SMALL_MAP = 23, UNDEFINED = 23 };
 
 /* A tinycbor encoder over room bytes at the end of b. */
-static bool encoder(CborEncoder *e, struct buf *b, size_t room)
+static bool open_encoder(CborEncoder *e, struct buf *b, size_t room)
 {
 	char *to = buf_reserve(b, room);
 
@@ -21,7 +21,7 @@ static bool encoder(CborEncoder *e, struct buf *b, size_t room)
 	return to != NULL;
 }
 
-static void finish(CborEncoder *e, struct buf *b, CborError err)
+static void finish_item(CborEncoder *e, struct buf *b, CborError err)
 {
 	if (err)
 		b->err = -EINVAL;
@@ -31,7 +31,7 @@ static void finish(CborEncoder *e, struct buf *b, CborError err)
 }
 
 /* Writes a head of one byte, as most are, without tinycbor. */
-static bool small(struct buf *b, enum cbor_major major, uint64_t n)
+static bool put_small(struct buf *b, enum cbor_major major, uint64_t n)
 {
 	if (n >= 24)
 		return false;
@@ -43,24 +43,24 @@ void cbor_put_uint(struct buf *b, uint64_t v)
 {
 	CborEncoder e;
 
-	if (!small(b, CBOR_UINT, v) && encoder(&e, b, HEAD_MAX))
-		finish(&e, b, cbor_encode_uint(&e, v));
+	if (!put_small(b, CBOR_UINT, v) && open_encoder(&e, b, HEAD_MAX))
+		finish_item(&e, b, cbor_encode_uint(&e, v));
 }
 
 void cbor_put_int(struct buf *b, int64_t v)
 {
 	CborEncoder e;
 
-	if (encoder(&e, b, HEAD_MAX))
-		finish(&e, b, cbor_encode_int(&e, v));
+	if (open_encoder(&e, b, HEAD_MAX))
+		finish_item(&e, b, cbor_encode_int(&e, v));
 }
 
 void cbor_put_bytes(struct buf *b, const void *p, size_t n)
 {
 	CborEncoder e;
 
-	if (encoder(&e, b, HEAD_MAX + n))
-		finish(&e, b, cbor_encode_byte_string(&e, p, n));
+	if (open_encoder(&e, b, HEAD_MAX + n))
+		finish_item(&e, b, cbor_encode_byte_string(&e, p, n));
 }
 
 void cbor_put_bytes_head(struct buf *b, size_t n)
@@ -76,8 +76,8 @@ void cbor_put_bool(struct buf *b, bool v)
 {
 	CborEncoder e;
 
-	if (encoder(&e, b, HEAD_MAX))
-		finish(&e, b, cbor_encode_boolean(&e, v));
+	if (open_encoder(&e, b, HEAD_MAX))
+		finish_item(&e, b, cbor_encode_boolean(&e, v));
 }
 
 void cbor_put_text(struct buf *b, const char *s, size_t n)
@@ -86,24 +86,24 @@ void cbor_put_text(struct buf *b, const char *s, size_t n)
 
 	if (!utf8_valid(s, n))
 		cbor_put_bytes(b, s, n);
-	else if (encoder(&e, b, HEAD_MAX + n))
-		finish(&e, b, cbor_encode_text_string(&e, s, n));
+	else if (open_encoder(&e, b, HEAD_MAX + n))
+		finish_item(&e, b, cbor_encode_text_string(&e, s, n));
 }
 
 void cbor_put_array(struct buf *b, size_t n)
 {
 	CborEncoder e, inner;
 
-	if (!small(b, CBOR_ARRAY, n) && encoder(&e, b, HEAD_MAX))
-		finish(&inner, b, cbor_encoder_create_array(&e, &inner, n));
+	if (!put_small(b, CBOR_ARRAY, n) && open_encoder(&e, b, HEAD_MAX))
+		finish_item(&inner, b, cbor_encoder_create_array(&e, &inner, n));
 }
 
 void cbor_put_map(struct buf *b, size_t n)
 {
 	CborEncoder e, inner;
 
-	if (!small(b, CBOR_MAP, n) && encoder(&e, b, HEAD_MAX))
-		finish(&inner, b, cbor_encoder_create_map(&e, &inner, n));
+	if (!put_small(b, CBOR_MAP, n) && open_encoder(&e, b, HEAD_MAX))
+		finish_item(&inner, b, cbor_encoder_create_map(&e, &inner, n));
 }
 
 struct cbor_map cbor_map_open(struct buf *b)

@@ -23,7 +23,7 @@ static void side_release(struct diff_side *s)
 	free(s->gone);
 }
 
-static int split(struct diff_side *s, const char *text, size_t n)
+static int split_lines(struct diff_side *s, const char *text, size_t n)
 {
 	size_t lines = 0;
 
@@ -41,7 +41,7 @@ static int split(struct diff_side *s, const char *text, size_t n)
 	return 0;
 }
 
-static bool same(const struct diff_side *a, size_t i, const struct diff_side *b,
+static bool same_line(const struct diff_side *a, size_t i, const struct diff_side *b,
 	size_t j)
 {
 	size_t n = a->at[i + 1] - a->at[i];
@@ -71,14 +71,14 @@ static int mark_middle(struct diff_side *a, struct diff_side *b, size_t head,
 			uint32_t right = table[r * width + c + 1];
 
 			table[r * width + c] =
-				same(a, head + r, b, head + c)
+				same_line(a, head + r, b, head + c)
 					? table[(r + 1) * width + c + 1] + 1
 				: down > right ? down
 					       : right;
 		}
 	}
 	while (i < rows && j < cols) {
-		if (same(a, head + i, b, head + j))
+		if (same_line(a, head + i, b, head + j))
 			a->gone[head + i++] = b->gone[head + j++] = false;
 		else if (table[(i + 1) * width + j] >= table[i * width + j + 1])
 			i++;
@@ -88,15 +88,15 @@ static int mark_middle(struct diff_side *a, struct diff_side *b, size_t head,
 	return 0;
 }
 
-static int mark(struct diff_side *a, struct diff_side *b)
+static int mark_line(struct diff_side *a, struct diff_side *b)
 {
 	size_t least = a->count < b->count ? a->count : b->count;
 	size_t head = 0, tail = 0;
 
-	while (head < least && same(a, head, b, head))
+	while (head < least && same_line(a, head, b, head))
 		head++;
 	while (tail < least - head &&
-		same(a, a->count - 1 - tail, b, b->count - 1 - tail))
+		same_line(a, a->count - 1 - tail, b, b->count - 1 - tail))
 		tail++;
 	return mark_middle(
 		a, b, head, a->count - head - tail, b->count - head - tail);
@@ -144,7 +144,7 @@ static void add_hunk(struct buf *out, const struct diff_side *a, size_t i,
 	}
 }
 
-static bool changed(const struct diff_side *a, size_t i,
+static bool is_changed(const struct diff_side *a, size_t i,
 	const struct diff_side *b, size_t j)
 {
 	return (i < a->count && a->gone[i]) || (j < b->count && b->gone[j]);
@@ -182,7 +182,7 @@ static void write_hunks(
 	while (i < a->count || j < b->count) {
 		size_t back, from_i, from_j;
 
-		if (!changed(a, i, b, j)) {
+		if (!is_changed(a, i, b, j)) {
 			i++;
 			j++;
 			continue;
@@ -205,11 +205,11 @@ int diff_unified(struct buf *out, const char *old_name, const char *new_name,
 
 	if (a_len == b_len && (!a_len || memcmp(a, b, a_len) == 0))
 		return 0;
-	err = split(&left, a, a_len);
+	err = split_lines(&left, a, a_len);
 	if (!err)
-		err = split(&right, b, b_len);
+		err = split_lines(&right, b, b_len);
 	if (!err)
-		err = mark(&left, &right);
+		err = mark_line(&left, &right);
 	if (err)
 		return err;
 	buf_addf(out, "--- %s\n+++ %s\n", old_name, new_name);

@@ -62,7 +62,7 @@ static unsigned list_of(size_t *size)
 		(unsigned)((*size - ((size_t)1 << bits)) / step);
 }
 
-static void *map(size_t size)
+static void *map_pages(size_t size)
 {
 	void *at = mmap(NULL, size, PROT_READ | PROT_WRITE,
 		MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -72,12 +72,12 @@ static void *map(size_t size)
 
 /* Cuts a block. Small ones lie side by side from the region's start, on few
  * pages; large ones, often hardly used, at its end. */
-static struct heap_block *cut(struct heap *h, size_t size)
+static struct heap_block *cut_block(struct heap *h, size_t size)
 {
 	struct heap_block *b;
 
 	if ((size_t)(h->end - h->at) < size) {
-		char *more = map(HEAP_REGION);
+		char *more = map_pages(HEAP_REGION);
 
 		if (!more)
 			return NULL;
@@ -122,14 +122,14 @@ void *heap_take(struct heap *h, size_t size, bool *fresh)
 	}
 	size = (size ? size : 1) + HEAD;
 	if (size > HEAP_LARGE) {
-		b = map(size);
+		b = map_pages(size);
 	} else {
 		b = spare_of(h, list_of(&size));
 		*fresh = !b;
 		if (b)
 			size = b->size;
 		else
-			b = cut(h, size);
+			b = cut_block(h, size);
 	}
 	if (!b)
 		return NULL;
@@ -156,7 +156,7 @@ void heap_give(struct heap *h, void *p)
 }
 
 /* The last block that was cut grows in place. */
-static bool extend(struct heap *h, struct heap_block *b, size_t size)
+static bool extend_block(struct heap *h, struct heap_block *b, size_t size)
 {
 	char *end = (char *)b + b->size;
 
@@ -178,7 +178,7 @@ void *heap_resize(struct heap *h, void *p, size_t size)
 	bool fresh;
 	void *q;
 
-	if (size <= was || (size < HEAP_LARGE && extend(h, b, size + HEAD)))
+	if (size <= was || (size < HEAP_LARGE && extend_block(h, b, size + HEAD)))
 		return p;
 	q = heap_take(h, size, &fresh);
 	if (!q)

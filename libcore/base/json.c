@@ -11,12 +11,12 @@
 
 enum { JSON_DEPTH = 31 };
 
-static uint32_t level(const struct json *j)
+static uint32_t nest_level(const struct json *j)
 {
 	return UINT32_C(1) << j->depth;
 }
 
-static void newline(struct json *j)
+static void add_newline(struct json *j)
 {
 	if (!j->pretty)
 		return;
@@ -33,13 +33,13 @@ static void before_value(struct json *j)
 		j->keyed = false;
 		return;
 	}
-	if (j->depth && (j->is_map & level(j)))
+	if (j->depth && (j->is_map & nest_level(j)))
 		j->out->err = -EINVAL;
-	if (j->filled & level(j))
+	if (j->filled & nest_level(j))
 		buf_addc(j->out, ',');
 	if (j->depth)
-		newline(j);
-	j->filled |= level(j);
+		add_newline(j);
+	j->filled |= nest_level(j);
 }
 
 void json_open(struct json *j, char kind)
@@ -51,11 +51,11 @@ void json_open(struct json *j, char kind)
 	}
 	buf_addc(j->out, kind);
 	j->depth++;
-	j->filled &= ~level(j);
+	j->filled &= ~nest_level(j);
 	if (kind == '{')
-		j->is_map |= level(j);
+		j->is_map |= nest_level(j);
 	else
-		j->is_map &= ~level(j);
+		j->is_map &= ~nest_level(j);
 }
 
 void json_close(struct json *j)
@@ -66,11 +66,11 @@ void json_close(struct json *j)
 		j->out->err = -EINVAL;
 		return;
 	}
-	map = j->is_map & level(j);
-	filled = j->filled & level(j);
+	map = j->is_map & nest_level(j);
+	filled = j->filled & nest_level(j);
 	j->depth--;
 	if (filled)
-		newline(j);
+		add_newline(j);
 	buf_addc(j->out, map ? '}' : ']');
 }
 
@@ -148,14 +148,14 @@ static void json_keyn(struct json *j, const char *key, size_t n)
 {
 	j->key = key;
 	j->key_len = n;
-	if (!(j->is_map & level(j)) || j->keyed) {
+	if (!(j->is_map & nest_level(j)) || j->keyed) {
 		j->out->err = -EINVAL;
 		return;
 	}
-	if (j->filled & level(j))
+	if (j->filled & nest_level(j))
 		buf_addc(j->out, ',');
-	newline(j);
-	j->filled |= level(j);
+	add_newline(j);
+	j->filled |= nest_level(j);
 	add_quoted(j->out, key, n);
 	buf_adds(j->out, j->pretty ? ": " : ":");
 	j->keyed = true;

@@ -21,7 +21,7 @@ void json_doc_release(struct json_doc *doc)
 	*doc = (struct json_doc){0};
 }
 
-static void place(const char *text, size_t at, unsigned *line, unsigned *col)
+static void place_of(const char *text, size_t at, unsigned *line, unsigned *col)
 {
 	*line = 1;
 	*col = 1;
@@ -34,11 +34,11 @@ static void place(const char *text, size_t at, unsigned *line, unsigned *col)
 	}
 }
 
-static int fail(struct reader *r, int err, const char *why)
+static int fail_at(struct reader *r, int err, const char *why)
 {
 	unsigned line, col;
 
-	place(r->doc->text, r->at, &line, &col);
+	place_of(r->doc->text, r->at, &line, &col);
 	diag_fail(r->d, err, "%s", why);
 	diag_at(r->d, "", line, col);
 	return err;
@@ -50,7 +50,7 @@ static int add_node(
 	struct json_doc *doc = r->doc;
 
 	if (doc->count == JSON_READ_NODES)
-		return fail(r, -E2BIG, "too many values");
+		return fail_at(r, -E2BIG, "too many values");
 	if (doc->count == doc->cap) {
 		uint32_t cap = doc->cap ? doc->cap * 2 : 64;
 		struct json_node *grown =
@@ -69,7 +69,7 @@ static int add_node(
 	return 0;
 }
 
-static char peek(const struct reader *r)
+static char peek_byte(const struct reader *r)
 {
 	return r->at < r->n ? r->doc->text[r->at] : '\0';
 }
@@ -81,7 +81,7 @@ static void skip_space(struct reader *r)
 		r->at++;
 }
 
-static int hex4(const char *s, size_t n, uint32_t *out)
+static int read_hex4(const char *s, size_t n, uint32_t *out)
 {
 	*out = 0;
 	if (n < 4)
@@ -104,7 +104,7 @@ static int hex4(const char *s, size_t n, uint32_t *out)
 }
 
 /* Reads one \… at s[0..n): its length and code point, or 0. */
-static size_t escape(const char *s, size_t n, uint32_t *cp)
+static size_t read_escape(const char *s, size_t n, uint32_t *cp)
 {
 	static const char letters[] = "\"\\/bfnrt";
 	static const char meant[] = "\"\\/\b\f\n\r\t";
@@ -118,12 +118,12 @@ static size_t escape(const char *s, size_t n, uint32_t *cp)
 		*cp = (unsigned char)meant[hit - letters];
 		return 2;
 	}
-	if (s[1] != 'u' || hex4(s + 2, n - 2, cp))
+	if (s[1] != 'u' || read_hex4(s + 2, n - 2, cp))
 		return 0;
 	if (*cp < 0xd800 || *cp > 0xdfff)
 		return 6;
 	if (*cp > 0xdbff || n < 12 || s[6] != '\\' || s[7] != 'u' ||
-		hex4(s + 8, n - 8, &low) || low < 0xdc00 || low > 0xdfff)
+		read_hex4(s + 8, n - 8, &low) || low < 0xdc00 || low > 0xdfff)
 		return 0;
 	*cp = 0x10000 + ((*cp - 0xd800) << 10) + (low - 0xdc00);
 	return 12;
@@ -133,8 +133,8 @@ static int read_string(struct reader *r, uint32_t parent, uint32_t *index)
 {
 	int err;
 
-	if (peek(r) != '"')
-		return fail(r, -EINVAL, "expected a string");
+	if (peek_byte(r) != '"')
+		return fail_at(r, -EINVAL, "expected a string");
 	r->at++;
 	err = add_node(r, JSON_STRING, parent, index);
 	if (err)
@@ -145,16 +145,16 @@ static int read_string(struct reader *r, uint32_t parent, uint32_t *index)
 		uint32_t cp;
 
 		if (!left)
-			return fail(r, -EINVAL, "a string without its end");
+			return fail_at(r, -EINVAL, "a string without its end");
 		if (*s == '"')
 			break;
 		if ((unsigned char)*s < ' ')
-			return fail(r, -EINVAL, "a control byte in a string");
+			return fail_at(r, -EINVAL, "a control byte in a string");
 		r->doc->node[*index].escaped |= *s == '\\';
-		len = *s == '\\' ? escape(s, left, &cp)
+		len = *s == '\\' ? read_escape(s, left, &cp)
 				 : utf8_decode(s, left, &cp);
 		if (!len)
-			return fail(r, -EINVAL,
+			return fail_at(r, -EINVAL,
 				*s == '\\' ? "an unknown escape" : "not UTF-8");
 		r->at += len;
 	}
@@ -163,11 +163,11 @@ static int read_string(struct reader *r, uint32_t parent, uint32_t *index)
 	return 0;
 }
 
-static size_t digits(struct reader *r)
+static size_t read_digits(struct reader *r)
 {
 	size_t from = r->at;
 
-	while (chr_digit(peek(r)))
+	while (chr_digit(peek_byte(r)))
 		r->at++;
 	return r->at - from;
 }
@@ -180,24 +180,24 @@ static int read_number(struct reader *r, uint32_t parent)
 
 	if (err)
 		return err;
-	r->at += peek(r) == '-';
-	if (peek(r) == '0') {
+	r->at += peek_byte(r) == '-';
+	if (peek_byte(r) == '0') {
 		r->at++;
 		good = true;
 	} else {
-		good = digits(r);
+		good = read_digits(r);
 	}
-	if (good && peek(r) == '.') {
+	if (good && peek_byte(r) == '.') {
 		r->at++;
-		good = digits(r);
+		good = read_digits(r);
 	}
-	if (good && (peek(r) == 'e' || peek(r) == 'E')) {
+	if (good && (peek_byte(r) == 'e' || peek_byte(r) == 'E')) {
 		r->at++;
-		r->at += peek(r) == '-' || peek(r) == '+';
-		good = digits(r);
+		r->at += peek_byte(r) == '-' || peek_byte(r) == '+';
+		good = read_digits(r);
 	}
 	if (!good)
-		return fail(r, -EINVAL, "expected a value");
+		return fail_at(r, -EINVAL, "expected a value");
 	r->doc->node[index].len = (uint32_t)(r->at - r->doc->node[index].at);
 	return 0;
 }
@@ -258,14 +258,14 @@ static int read_key(struct reader *r, uint32_t parent)
 		uint32_t next = r->doc->node[k + 1].end;
 
 		if (same_key(r->doc, k, key, r))
-			return fail(r, -EINVAL, "a key given twice");
+			return fail_at(r, -EINVAL, "a key given twice");
 		if (++keys == JSON_READ_KEYS)
-			return fail(r, -E2BIG, "too many keys");
+			return fail_at(r, -E2BIG, "too many keys");
 		k = next;
 	}
 	skip_space(r);
-	if (peek(r) != ':')
-		return fail(r, -EINVAL, "expected ':'");
+	if (peek_byte(r) != ':')
+		return fail_at(r, -EINVAL, "expected ':'");
 	r->at++;
 	return 0;
 }
@@ -273,7 +273,7 @@ static int read_key(struct reader *r, uint32_t parent)
 /* Reads a value, or the opening of a container. */
 static int read_value(struct reader *r, uint32_t parent, uint32_t *opened)
 {
-	char c = peek(r);
+	char c = peek_byte(r);
 	uint32_t index;
 
 	*opened = UINT32_MAX;
@@ -294,12 +294,12 @@ static int read_after(struct reader *r, uint32_t *open, unsigned *depth)
 		char close = node->type == JSON_OBJECT ? '}' : ']';
 
 		skip_space(r);
-		if (peek(r) == ',') {
+		if (peek_byte(r) == ',') {
 			r->at++;
 			return 0;
 		}
-		if (peek(r) != close)
-			return fail(r, -EINVAL,
+		if (peek_byte(r) != close)
+			return fail_at(r, -EINVAL,
 				close == '}' ? "expected ',' or '}'"
 					     : "expected ',' or ']'");
 		r->at++;
@@ -331,10 +331,10 @@ static int read_all(struct reader *r)
 			return err;
 		if (opened != UINT32_MAX) {
 			if (++depth > JSON_READ_DEPTH)
-				return fail(r, -E2BIG, "nested too deeply");
+				return fail_at(r, -E2BIG, "nested too deeply");
 			open = opened;
 			skip_space(r);
-			if (peek(r) != '}' && peek(r) != ']')
+			if (peek_byte(r) != '}' && peek_byte(r) != ']')
 				continue;
 		}
 		err = read_after(r, &open, &depth);
@@ -342,7 +342,7 @@ static int read_all(struct reader *r)
 			return err;
 	} while (depth);
 	skip_space(r);
-	return r->at == r->n ? 0 : fail(r, -EINVAL, "text behind the value");
+	return r->at == r->n ? 0 : fail_at(r, -EINVAL, "text behind the value");
 }
 
 int json_read(struct json_doc *doc, const char *text, size_t n, struct diag *d)
@@ -428,7 +428,7 @@ int json_text(const struct json_doc *doc, uint32_t node, struct buf *out)
 		left -= plain;
 		if (!left)
 			break;
-		len = escape(s, left, &cp);
+		len = read_escape(s, left, &cp);
 		if (!len || !cp)
 			return -EINVAL;
 		buf_add(out, bytes, utf8_encode(cp, bytes));
@@ -441,5 +441,5 @@ int json_text(const struct json_doc *doc, uint32_t node, struct buf *out)
 void json_place(const struct json_doc *doc, uint32_t node, unsigned *line,
 	unsigned *col)
 {
-	place(doc->text, doc->node[node].at, line, col);
+	place_of(doc->text, doc->node[node].at, line, col);
 }

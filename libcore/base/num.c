@@ -10,7 +10,7 @@
 #include "base/str.h"
 
 /* Reads digits of base at *s and moves past them. -EINVAL: none. */
-static int scan(const char **s, unsigned base, uint64_t *out)
+static int scan_digits(const char **s, unsigned base, uint64_t *out)
 {
 	const char *p = *s;
 	uint64_t v = 0;
@@ -38,14 +38,14 @@ static int scan(const char **s, unsigned base, uint64_t *out)
 	return err;
 }
 
-static int whole(const char *s, unsigned base, uint64_t *out)
+static int scan_whole(const char *s, unsigned base, uint64_t *out)
 {
-	int err = scan(&s, base, out);
+	int err = scan_digits(&s, base, out);
 
 	return *s ? -EINVAL : err;
 }
 
-static int ranged(uint64_t v, uint64_t min, uint64_t max, uint64_t *out)
+static int take_ranged(uint64_t v, uint64_t min, uint64_t max, uint64_t *out)
 {
 	if (v < min || v > max)
 		return -ERANGE;
@@ -56,9 +56,9 @@ static int ranged(uint64_t v, uint64_t min, uint64_t max, uint64_t *out)
 int num_u64(const char *s, uint64_t min, uint64_t max, uint64_t *out)
 {
 	uint64_t v;
-	int err = whole(s, 10, &v);
+	int err = scan_whole(s, 10, &v);
 
-	return err ? err : ranged(v, min, max, out);
+	return err ? err : take_ranged(v, min, max, out);
 }
 
 int num_uint(const char *s, unsigned min, unsigned max, unsigned *out)
@@ -76,7 +76,7 @@ int num_i64(const char *s, int64_t min, int64_t max, int64_t *out)
 	int minus = *s == '-';
 	uint64_t v;
 	int64_t i;
-	int err = whole(s + minus, 10, &v);
+	int err = scan_whole(s + minus, 10, &v);
 
 	if (err)
 		return err;
@@ -102,7 +102,7 @@ int num_int(const char *s, int min, int max, int *out)
 int num_hex64(const char *s, uint64_t *out)
 {
 	uint64_t v;
-	int err = whole(s, 16, &v);
+	int err = scan_whole(s, 16, &v);
 
 	if (!err)
 		*out = v;
@@ -115,7 +115,7 @@ int num_size(const char *s, uint64_t min, uint64_t max, uint64_t *out)
 	uint64_t v;
 	unsigned shift = 0;
 	const char *unit;
-	int err = scan(&s, 10, &v);
+	int err = scan_digits(&s, 10, &v);
 
 	if (err)
 		return err;
@@ -132,7 +132,7 @@ int num_size(const char *s, uint64_t min, uint64_t max, uint64_t *out)
 		return -EINVAL;
 	if (v > UINT64_MAX >> shift)
 		return -ERANGE;
-	return ranged(v << shift, min, max, out);
+	return take_ranged(v << shift, min, max, out);
 }
 
 static uint64_t unit_ns(const char *s)
@@ -160,7 +160,7 @@ static uint64_t unit_ns(const char *s)
 int num_duration(const char *s, uint64_t min, uint64_t max, uint64_t *out)
 {
 	uint64_t v, fraction = 0, scale = 1, unit;
-	int err = scan(&s, 10, &v);
+	int err = scan_digits(&s, 10, &v);
 
 	if (err)
 		return err;
@@ -169,7 +169,7 @@ int num_duration(const char *s, uint64_t min, uint64_t max, uint64_t *out)
 
 		/* Nine places reach a nanosecond; more would be lost
 		 * silently. */
-		err = scan(&s, 10, &fraction);
+		err = scan_digits(&s, 10, &fraction);
 		if (err || s - p > 9)
 			return -EINVAL;
 		for (; p < s; p++)
@@ -184,5 +184,5 @@ int num_duration(const char *s, uint64_t min, uint64_t max, uint64_t *out)
 	fraction = unit / scale * fraction + unit % scale * fraction / scale;
 	if (__builtin_add_overflow(v, fraction, &v))
 		return -ERANGE;
-	return ranged(v, min, max, out);
+	return take_ranged(v, min, max, out);
 }

@@ -140,7 +140,7 @@ static bool is_public4(uint32_t v4)
 	return v4 != 0xa83f8110;
 }
 
-static uint32_t read32(const uint8_t *b)
+static uint32_t read_u32(const uint8_t *b)
 {
 	return (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 |
 		(uint32_t)b[2] << 8 | b[3];
@@ -155,9 +155,9 @@ bool net_addr_public(const struct net_addr *a)
 		return is_public4(ntohl(a->v4.s_addr));
 	/* What carries an address of the older kind is as public as that. */
 	if (memcmp(b, nat64, sizeof nat64) == 0)
-		return is_public4(read32(b + 12));
+		return is_public4(read_u32(b + 12));
 	if (b[0] == 0x20 && b[1] == 0x02)
-		return is_public4(read32(b + 2));
+		return is_public4(read_u32(b + 2));
 	/* Only 2000::/3 is given out; Teredo carries anything. */
 	return (b[0] & 0xe0) == 0x20 &&
 		!(b[0] == 0x20 && b[1] == 0x01 && b[2] == 0 && b[3] == 0);

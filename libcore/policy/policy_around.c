@@ -66,7 +66,7 @@ static bool is_worktree(struct around *a, int at, const char *name)
 	return true;
 }
 
-static bool belongs(struct around *a, int at, const char *name)
+static bool file_belongs(struct around *a, int at, const char *name)
 {
 	char git[NAME_MAX + 8];
 	struct stat st;
@@ -108,7 +108,7 @@ bool root_around(const char *root, uid_t uid, char *out, size_t size)
 	while (all && (e = readdir(dir)))
 		if (!str_eq(e->d_name, ".") && !str_eq(e->d_name, ".."))
 			all = ++seen <= ENTRIES_MAX &&
-			      belongs(&a, dirfd(dir), e->d_name);
+			      file_belongs(&a, dirfd(dir), e->d_name);
 	if (dir)
 		closedir(dir);
 	return all && a.mains == 1 && (!a.linked || str_eq(a.owner, a.main));

@@ -58,7 +58,7 @@ static int unpack_layer(
 	return err;
 }
 
-static int unpack(struct policy *p, struct cbor_in *in, struct diag *d)
+static int unpack_image(struct policy *p, struct cbor_in *in, struct diag *d)
 {
 	struct cbor_item head[1 + HEAD];
 	int err = 0;
@@ -86,7 +86,7 @@ static int unpack(struct policy *p, struct cbor_in *in, struct diag *d)
 int policy_unpack(struct policy **out, struct cbor_in *in, struct diag *d)
 {
 	autopolicy struct policy *p = calloc(1, sizeof *p);
-	int err = p ? unpack(p, in, d) : -ENOMEM;
+	int err = p ? unpack_image(p, in, d) : -ENOMEM;
 
 	if (err)
 		return diag_errno(d, err, "the policy as it was told");

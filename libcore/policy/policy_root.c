@@ -310,7 +310,7 @@ static bool root_says(const struct policy *p, const char *word)
 }
 
 /* With the word "..": a repository's workspace in place of the repository. */
-static int widen(struct root_search *r, char *out, size_t size)
+static int widen_root(struct root_search *r, char *out, size_t size)
 {
 	if (root_says(r->p, "..") &&
 		root_around(out, r->at->uid, r->up, sizeof r->up) &&
@@ -330,14 +330,14 @@ static int root_of(struct root_search *r, const char *dir, char *out,
 			return found;
 		*why = found ? why_never(r, out) : "";
 		if (!*why)
-			return widen(r, out, size);
+			return widen_root(r, out, size);
 	}
 	*why = why_never(r, dir);
 	if (*why)
 		return -ENOENT;
 	if (str_copy(out, size, dir))
 		return -ENAMETOOLONG;
-	return widen(r, out, size);
+	return widen_root(r, out, size);
 }
 
 /* Finds the directory that a word of the line names, or that holds its file

@@ -21,8 +21,11 @@ static int not_started(struct run_state *st, int err, bool exec)
 	st->result->code = OURS;
 	if (!exec)
 		return 0;
-	st->result->code =
-		err == -ENOENT || err == -ENOTDIR ? NOTFOUND : DENIED;
+	/* Without descriptors nobody could look at the program. */
+	if (err != -EMFILE && err != -ENFILE)
+		st->result->code = err == -ENOENT || err == -ENOTDIR
+			? NOTFOUND
+			: DENIED;
 	diag_errno(st->d, err, "cannot run %s", spec->path);
 	if (err == -ENOENT && access(spec->path, F_OK) == 0)
 		diag_hint(st->d, "its interpreter or loader is missing");

@@ -60,7 +60,7 @@ static bool make_room(struct serve *s, size_t more)
 }
 
 /* How many of the oldest bytes may go: those that all who are waited for have. */
-static uint64_t droppable(const struct serve_command *c, enum serve_stream s)
+static uint64_t may_drop(const struct serve_command *c, enum serve_stream s)
 {
 	uint64_t least = c->ring[s].begin + DROP_MIN;
 
@@ -85,7 +85,7 @@ static int find_room(struct serve_command *c, enum serve_stream s,
 		c->engine->kept += more;
 		return ring_room(r, to);
 	}
-	ring_drop(r, droppable(c, s));
+	ring_drop(r, may_drop(c, s));
 	return ring_room(r, to);
 }
 

@@ -138,7 +138,7 @@ void capture_wrap(struct buf *out, const char *self,
 
 /* A limit below this number is raised for the moment; the open descriptor
  * stays. */
-static int place(int fd, struct diag *d)
+static int find_place(int fd, struct diag *d)
 {
 	const size_t needed = CAPTURE_FD + 1;
 	struct proc_limits limits = {0};
@@ -166,19 +166,19 @@ int capture_open(struct diag *d)
 		return diag_errno(d, -errno, "cannot make a memory file");
 	if (fd == CAPTURE_FD)
 		return 0;
-	err = place(fd, d);
+	err = find_place(fd, d);
 	close(fd);
 	return err;
 }
 
-static void begin(struct buf *out, unsigned code, const char *cwd)
+static void begin_reply(struct buf *out, unsigned code, const char *cwd)
 {
 	buf_addf(out, "%s %u\n", magic, code & 255);
 	buf_add(out, cwd, strlen(cwd) + 1);
 }
 
 /* A trap may dump a second time: the last complete dump counts. */
-static void finish(const struct buf *out)
+static void finish_reply(const struct buf *out)
 {
 	if (lseek(CAPTURE_FD, 0, SEEK_SET) == 0 && !ftruncate(CAPTURE_FD, 0))
 		(void)file_write_all(CAPTURE_FD, out->data, out->len);
@@ -197,10 +197,10 @@ int capture_dump(const char *code, char *const *env)
 	signal(SIGXFSZ, SIG_IGN);
 	if (path_cwd(cwd, sizeof cwd))
 		cwd[0] = '\0';
-	begin(&out, number, cwd);
+	begin_reply(&out, number, cwd);
 	env_dump(env, &out);
 	if (!out.err)
-		finish(&out);
+		finish_reply(&out);
 	return (int)number;
 }
 
@@ -232,10 +232,10 @@ void capture_exec(struct capture_exec *x, const struct watch_event *ev)
 		return;
 	cwd = watch_cwd(ev);
 	/* Of a directory that is gone only a former name is known. */
-	begin(&out, 0, stat(cwd, &st) == 0 ? cwd : "");
+	begin_reply(&out, 0, stat(cwd, &st) == 0 ? cwd : "");
 	/* An incomplete environment is too large for a state in any case. */
 	if (watch_env(ev, &out) == 0)
-		finish(&out);
+		finish_reply(&out);
 }
 
 void capture_release(struct capture *c)
@@ -336,7 +336,7 @@ enum capture_outcome capture_given(struct capture *c, const char *cwd, int dir,
 	char name[PATH_MAX];
 
 	name_dir(cwd, dir, name, sizeof name);
-	begin(&c->text, 0, name);
+	begin_reply(&c->text, 0, name);
 	if (env)
 		env_dump(env, &c->text);
 	return c->text.err ? CAPTURE_TOO_LARGE

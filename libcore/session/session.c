@@ -139,7 +139,7 @@ int session_dir(const struct session_where *w, bool make, char *base,
 }
 
 /* A part of the key, with its length, so that parts cannot run together. */
-static void mix(br_sha256_context *hash, const void *bytes, size_t n)
+static void hash_bytes(br_sha256_context *hash, const void *bytes, size_t n)
 {
 	uint64_t length = n;
 
@@ -157,13 +157,13 @@ static void mix_caller(br_sha256_context *hash, const struct session_where *w)
 	struct utsname host;
 
 	if (!uname(&host))
-		mix(hash, host.nodename, strlen(host.nodename));
+		hash_bytes(hash, host.nodename, strlen(host.nodename));
 	if (!line)
 		line = session_cgroups(&b);
 	while (*line) {
 		size_t n = strcspn(line, "\n");
 
-		mix(hash, line, proc_cgroup_place(line, n));
+		hash_bytes(hash, line, proc_cgroup_place(line, n));
 		line += n + (line[n] == '\n');
 	}
 }
@@ -213,9 +213,9 @@ int session_key(const struct session_where *w, char key[static SESSION_KEY_SIZE]
 		str_copy(real, sizeof real, workspace))
 		return diag_errno(d, -ENAMETOOLONG, "%.80s", workspace);
 	(w->sha ? w->sha : sha256_portable())->init(&hash.vtable);
-	mix(&hash, real, strlen(real));
-	mix(&hash, &st.st_dev, sizeof st.st_dev);
-	mix(&hash, &st.st_ino, sizeof st.st_ino);
+	hash_bytes(&hash, real, strlen(real));
+	hash_bytes(&hash, &st.st_dev, sizeof st.st_dev);
+	hash_bytes(&hash, &st.st_ino, sizeof st.st_ino);
 	mix_caller(&hash, w);
 	hash.vtable->out(&hash.vtable, digest);
 	for (size_t i = 0; i < 16; i++)
@@ -304,7 +304,7 @@ int session_read_id(int fd, uid_t uid, const char *name,
 
 /* Makes an id and writes it as the only line of fd, which is locked and
  * empty. */
-static int fill(int fd, struct session_name *out)
+static int fill_name(int fd, struct session_name *out)
 {
 	char line[SESSION_ID_MAX + 2];
 	struct buf b = BUF_FIXED(line);
@@ -345,7 +345,7 @@ static int by_file(const struct session_where *w, bool make,
 	err = session_read_id(fd, w->uid, w->file, out->id, d);
 	if (err != -ENODATA)
 		return err;
-	err = fill(fd, out);
+	err = fill_name(fd, out);
 	return err ? diag_errno(d, err, "cannot write %s", w->file) : 0;
 }
 
@@ -372,7 +372,7 @@ static int write_claim(int dir, const char *key, const char *id, struct diag *d)
 }
 
 /* Describes a session that has run nothing, for a list. */
-static int describe(const struct session_where *w, int dir, const char *id,
+static int describe_session(const struct session_where *w, int dir, const char *id,
 	struct diag *d)
 {
 	autostate struct state s = STATE_INIT;
@@ -405,7 +405,7 @@ static int by_workspace(const struct session_where *w, bool make,
 		return 0;
 	err = session_id_make(out->id);
 	if (!err)
-		err = describe(w, dir, out->id, d);
+		err = describe_session(w, dir, out->id, d);
 	if (!err)
 		err = write_claim(dir, key, out->id, d);
 	out->fresh = !err;

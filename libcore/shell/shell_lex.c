@@ -183,7 +183,7 @@ bool shell_eat_in(struct shell_parser *p, char c, unsigned dialects)
 	       shell_eat(p, c);
 }
 
-static void *got(struct shell_parser *p, void *memory)
+static void *got_token(struct shell_parser *p, void *memory)
 {
 	if (!memory)
 		shell_fail(p, -E2BIG, p->pos, "the command is too large");
@@ -192,12 +192,12 @@ static void *got(struct shell_parser *p, void *memory)
 
 void *shell_zalloc(struct shell_parser *p, size_t n)
 {
-	return got(p, arena_zalloc(p->a, n));
+	return got_token(p, arena_zalloc(p->a, n));
 }
 
 char *shell_bytes(struct shell_parser *p, size_t n)
 {
-	return got(p, arena_bytes(p->a, n));
+	return got_token(p, arena_bytes(p->a, n));
 }
 
 struct shell_span shell_span(const struct shell_parser *p, size_t start)

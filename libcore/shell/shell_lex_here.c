@@ -29,7 +29,7 @@ static bool next_line(const struct shell_parser *p, size_t at, struct line *l)
 	return true;
 }
 
-static bool same(const char *s, size_t n, struct shell_str t)
+static bool is_mark(const char *s, size_t n, struct shell_str t)
 {
 	return n == t.n && memcmp(s, t.p, n) == 0;
 }
@@ -52,7 +52,7 @@ static bool joined_is(struct shell_parser *p, size_t at, struct shell_str delim)
 	return is && (c == '\n' || c < 0);
 }
 
-static size_t tabs(const struct shell_parser *p, const struct line *l)
+static size_t count_tabs(const struct shell_parser *p, const struct line *l)
 {
 	size_t n = 0;
 
@@ -71,9 +71,9 @@ static bool find_end(struct shell_parser *p, const struct shell_redir *r,
 	struct line l;
 
 	for (*n = 0; next_line(p, at, &l); at = l.next) {
-		size_t skip = r->strip ? tabs(p, &l) : 0;
+		size_t skip = r->strip ? count_tabs(p, &l) : 0;
 
-		if (!torn && same(p->text + l.start + skip,
+		if (!torn && is_mark(p->text + l.start + skip,
 				     l.end - l.start - skip, delim)) {
 			p->pos = l.next;
 			return true;
@@ -102,7 +102,7 @@ static bool find_end(struct shell_parser *p, const struct shell_redir *r,
 
 /* Makes a word of the body: from the source where the offsets hold, else from
  * the copy. */
-static struct shell_word *body(struct shell_parser *p,
+static struct shell_word *here_body(struct shell_parser *p,
 	const struct shell_redir *r, size_t start, struct shell_str text)
 {
 	struct shell_parser in = *p;
@@ -144,7 +144,7 @@ static void read_one(struct shell_parser *p, struct shell_redir *r)
 		return;
 	text = (struct shell_str){to ? to : p->text + start, n};
 	if (!r->literal) {
-		r->here = body(p, r, start, text);
+		r->here = here_body(p, r, start, text);
 		return;
 	}
 	r->here = shell_new(p, struct shell_word);

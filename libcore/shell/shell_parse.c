@@ -241,7 +241,7 @@ static bool subscript_assign(
 }
 
 /* The current word as an assignment, or NULL. */
-static struct shell_assign *assignment(struct shell_parser *p)
+static struct shell_assign *parse_assignment(struct shell_parser *p)
 {
 	struct shell_assign *a;
 	struct shell_part *first = p->word->parts;
@@ -300,7 +300,7 @@ static void count_command(struct shell_parser *p)
 			SHELL_MAX_COMMANDS);
 }
 
-static struct shell_node *simple(struct shell_parser *p)
+static struct shell_node *parse_simple(struct shell_parser *p)
 {
 	size_t start = p->tok_at, end = start;
 	struct shell_node *node = shell_node(p, SHELL_SIMPLE, start);
@@ -322,7 +322,7 @@ static struct shell_node *simple(struct shell_parser *p)
 		w = p->word;
 		if (p->tok != TOK_WORD || !w)
 			break;
-		a = node->u.simple.words ? NULL : assignment(p);
+		a = node->u.simple.words ? NULL : parse_assignment(p);
 		if (a) {
 			*assigns = a;
 			assigns = &a->next;
@@ -367,7 +367,7 @@ struct shell_str shell_func_name(
 
 /* Reads name() at a word followed by '(': dash and ash take any command as a
  * body, bash only a compound one. */
-static struct shell_node *function(struct shell_parser *p, size_t start)
+static struct shell_node *parse_function(struct shell_parser *p, size_t start)
 {
 	struct shell_node *node = shell_node(p, SHELL_FUNC, start);
 
@@ -421,6 +421,6 @@ struct shell_node *shell_parse_command(struct shell_parser *p)
 			     (p->kw == KW_COND_END && shell_is(p, D_BASH))))
 		return shell_unexpected(p, "a command");
 	if (p->tok == TOK_WORD && paren_follows(p))
-		return function(p, start);
-	return simple(p);
+		return parse_function(p, start);
+	return parse_simple(p);
 }

@@ -14,7 +14,7 @@ static void expect_word(struct shell_parser *p, enum shell_kw kw)
 		shell_unexpected(p, shell_keyword_text(kw));
 }
 
-static struct shell_list *body(
+static struct shell_list *parse_body(
 	struct shell_parser *p, enum shell_kw first, enum shell_kw last)
 {
 	struct shell_list *list;
@@ -27,14 +27,14 @@ static struct shell_list *body(
 
 static struct shell_list *do_body(struct shell_parser *p)
 {
-	return body(p, KW_DO, KW_DONE);
+	return parse_body(p, KW_DO, KW_DONE);
 }
 
 /* bash takes braces as well, behind for and select. */
 static struct shell_list *for_body(struct shell_parser *p)
 {
 	return p->kw == KW_LBRACE && shell_is(p, D_BASH)
-		       ? body(p, KW_LBRACE, KW_RBRACE)
+		       ? parse_body(p, KW_LBRACE, KW_RBRACE)
 		       : do_body(p);
 }
 
@@ -216,7 +216,7 @@ static struct shell_node *parse_case(struct shell_parser *p, size_t start)
 	return node;
 }
 
-static struct shell_node *group(
+static struct shell_node *parse_group(
 	struct shell_parser *p, enum shell_node_type type, size_t start)
 {
 	struct shell_node *node = shell_node(p, type, start);
@@ -236,19 +236,19 @@ static struct shell_node *group(
 }
 
 /* At '('. bash tries (( as arithmetic first. */
-static struct shell_node *paren(struct shell_parser *p, size_t start)
+static struct shell_node *parse_paren(struct shell_parser *p, size_t start)
 {
 	size_t back = p->pos;
 	struct shell_word *w;
 	struct shell_node *node;
 
 	if (p->pos >= p->len || shell_peek(p) != '(' || !shell_is(p, D_BASH))
-		return group(p, SHELL_SUBSHELL, start);
+		return parse_group(p, SHELL_SUBSHELL, start);
 	shell_skip(p);
 	w = shell_arith(p);
 	if (!w && !p->err) {
 		p->pos = back;
-		return group(p, SHELL_SUBSHELL, start);
+		return parse_group(p, SHELL_SUBSHELL, start);
 	}
 	node = shell_node(p, SHELL_ARITH, start);
 	if (!node)
@@ -313,7 +313,7 @@ static bool is_unclear(const struct shell_node *body)
 }
 
 /* coproc [NAME] command: a name only before a compound command. */
-static struct shell_node *coproc(struct shell_parser *p)
+static struct shell_node *parse_coproc(struct shell_parser *p)
 {
 	size_t start = p->tok_at;
 	struct shell_node *node = shell_node(p, SHELL_COPROC, start);
@@ -368,7 +368,7 @@ static struct shell_node *cond_command(struct shell_parser *p, size_t start)
 }
 
 /* Reads a reserved word's command: those of every shell, then those of some. */
-static struct shell_node *keyword(struct shell_parser *p, size_t start)
+static struct shell_node *parse_keyword(struct shell_parser *p, size_t start)
 {
 	enum shell_kw kw = p->kw;
 
@@ -388,7 +388,7 @@ static struct shell_node *keyword(struct shell_parser *p, size_t start)
 		shell_next(p);
 		return parse_case(p, start);
 	case KW_LBRACE:
-		return group(p, SHELL_GROUP, start);
+		return parse_group(p, SHELL_GROUP, start);
 	case KW_COND:
 		return shell_is(p, D_BASH) ? cond_command(p, start) : NULL;
 	case KW_FUNCTION:
@@ -399,7 +399,7 @@ static struct shell_node *keyword(struct shell_parser *p, size_t start)
 		shell_next(p);
 		return parse_for(p, SHELL_SELECT, start);
 	case KW_COPROC:
-		return shell_is(p, D_BASH) ? coproc(p) : NULL;
+		return shell_is(p, D_BASH) ? parse_coproc(p) : NULL;
 	default:
 		return NULL;
 	}
@@ -413,9 +413,9 @@ struct shell_node *shell_parse_compound(struct shell_parser *p)
 	if (p->err)
 		return NULL;
 	if (p->tok == TOK_LP)
-		node = paren(p, start);
+		node = parse_paren(p, start);
 	else if (p->kw)
-		node = keyword(p, start);
+		node = parse_keyword(p, start);
 	if (!node || p->err)
 		return NULL;
 	if (node->type != SHELL_FUNC && node->type != SHELL_COPROC)

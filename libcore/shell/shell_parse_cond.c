@@ -8,7 +8,7 @@
 
 static struct shell_cond *parse_or(struct shell_parser *p);
 
-static struct shell_cond *cond(
+static struct shell_cond *parse_cond(
 	struct shell_parser *p, enum shell_cond_type type)
 {
 	struct shell_cond *c = shell_new(p, struct shell_cond);
@@ -38,7 +38,7 @@ static bool is_binary(struct shell_str op)
 
 /* Takes the current operand; the next one may be a regular expression, which
  * has rules of its own. */
-static struct shell_word *operand(struct shell_parser *p)
+static struct shell_word *parse_operand(struct shell_parser *p)
 {
 	struct shell_word *w = p->word;
 
@@ -48,7 +48,7 @@ static struct shell_word *operand(struct shell_parser *p)
 	return w;
 }
 
-static struct shell_word *regex(struct shell_parser *p)
+static struct shell_word *parse_regex(struct shell_parser *p)
 {
 	struct shell_word *w;
 	int c = shell_peek(p);
@@ -64,7 +64,7 @@ static struct shell_word *regex(struct shell_parser *p)
 	return w;
 }
 
-static struct shell_cond *binary(
+static struct shell_cond *parse_binary(
 	struct shell_parser *p, struct shell_word *left)
 {
 	struct shell_cond *c;
@@ -72,39 +72,39 @@ static struct shell_cond *binary(
 
 	if (p->tok == TOK_REDIR &&
 		(p->redir == SHELL_R_IN || p->redir == SHELL_R_OUT)) {
-		c = cond(p, SHELL_COND_BINARY);
+		c = parse_cond(p, SHELL_COND_BINARY);
 		if (!c)
 			return NULL;
 		c->op = p->redir == SHELL_R_IN ? SHELL_STR("<")
 					       : SHELL_STR(">");
 		shell_next(p);
 		c->left = left;
-		c->right = operand(p);
+		c->right = parse_operand(p);
 		return c;
 	}
 	if (p->tok != TOK_WORD || !is_binary(op)) {
-		c = cond(p, SHELL_COND_WORD);
+		c = parse_cond(p, SHELL_COND_WORD);
 		if (c)
 			c->left = left;
 		return c;
 	}
-	c = cond(p, SHELL_COND_BINARY);
+	c = parse_cond(p, SHELL_COND_BINARY);
 	if (!c)
 		return NULL;
 	c->left = left;
 	c->op = op;
 	if (op.n == 2 && op.p[1] == '~') {
-		c->right = regex(p);
+		c->right = parse_regex(p);
 		return c;
 	}
 	p->pattern = shell_str_in(op, " = == != ");
 	shell_next(p);
 	p->pattern = false;
-	c->right = operand(p);
+	c->right = parse_operand(p);
 	return c;
 }
 
-static struct shell_cond *primary(struct shell_parser *p)
+static struct shell_cond *parse_primary(struct shell_parser *p)
 {
 	struct shell_cond *c;
 	struct shell_word *w = p->word;
@@ -112,7 +112,7 @@ static struct shell_cond *primary(struct shell_parser *p)
 
 	if (p->tok == TOK_LP) {
 		shell_next(p);
-		c = cond(p, SHELL_COND_PAREN);
+		c = parse_cond(p, SHELL_COND_PAREN);
 		if (!c)
 			return NULL;
 		c->a = parse_or(p);
@@ -124,41 +124,41 @@ static struct shell_cond *primary(struct shell_parser *p)
 	if (!at_word(p))
 		return shell_unexpected(p, "an operand of [[");
 	if (p->kw == KW_BANG) {
-		c = cond(p, SHELL_COND_NOT);
+		c = parse_cond(p, SHELL_COND_NOT);
 		shell_next(p);
 		shell_skip_newlines(p);
 		if (c && shell_enter(p)) {
-			c->a = primary(p);
+			c->a = parse_primary(p);
 			shell_leave(p);
 		}
 		return c;
 	}
 	shell_next(p);
 	if (!is_unary(op) || !at_word(p))
-		return binary(p, w);
-	c = cond(p, SHELL_COND_UNARY);
+		return parse_binary(p, w);
+	c = parse_cond(p, SHELL_COND_UNARY);
 	if (!c)
 		return NULL;
 	c->op = op;
-	c->left = operand(p);
+	c->left = parse_operand(p);
 	return c;
 }
 
-static struct shell_cond *chain(struct shell_parser *p, enum shell_tok join)
+static struct shell_cond *parse_chain(struct shell_parser *p, enum shell_tok join)
 {
 	struct shell_cond *left, *c;
 
 	if (!shell_enter(p))
 		return NULL;
 	shell_skip_newlines(p);
-	left = join == TOK_OR ? chain(p, TOK_AND) : primary(p);
+	left = join == TOK_OR ? parse_chain(p, TOK_AND) : parse_primary(p);
 	shell_skip_newlines(p);
 	if (p->tok == join && !p->err) {
-		c = cond(p, join == TOK_OR ? SHELL_COND_OR : SHELL_COND_AND);
+		c = parse_cond(p, join == TOK_OR ? SHELL_COND_OR : SHELL_COND_AND);
 		shell_next(p);
 		if (c) {
 			c->a = left;
-			c->b = chain(p, join);
+			c->b = parse_chain(p, join);
 		}
 		left = c;
 	}
@@ -168,7 +168,7 @@ static struct shell_cond *chain(struct shell_parser *p, enum shell_tok join)
 
 static struct shell_cond *parse_or(struct shell_parser *p)
 {
-	return chain(p, TOK_OR);
+	return parse_chain(p, TOK_OR);
 }
 
 struct shell_cond *shell_parse_cond(struct shell_parser *p)

@@ -33,7 +33,7 @@ static void eat_bangs(struct shell_parser *p, struct shell_node *line)
 	}
 }
 
-static struct shell_node *pipeline(struct shell_parser *p)
+static struct shell_node *parse_pipeline(struct shell_parser *p)
 {
 	size_t start = p->tok_at;
 	struct shell_node *line = shell_node(p, SHELL_PIPELINE, start), **end;
@@ -70,7 +70,7 @@ static struct shell_node *pipeline(struct shell_parser *p)
 static struct shell_node *and_or(struct shell_parser *p)
 {
 	size_t start = p->tok_at;
-	struct shell_node *first = pipeline(p), *node, *last = first;
+	struct shell_node *first = parse_pipeline(p), *node, *last = first;
 
 	if (!first || (p->tok != TOK_AND && p->tok != TOK_OR))
 		return first;
@@ -83,7 +83,7 @@ static struct shell_node *and_or(struct shell_parser *p)
 
 		shell_next(p);
 		shell_skip_newlines(p);
-		last->next = pipeline(p);
+		last->next = parse_pipeline(p);
 		last = last->next;
 		if (!last)
 			return NULL;

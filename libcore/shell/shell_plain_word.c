@@ -153,7 +153,7 @@ static void walk_aside(struct shell_walk *w, const struct shell_word *word)
 }
 
 /* The value of $0 $1 …; false when it is not known. */
-static bool positional(struct shell_walk *w, int i, struct shell_str *value)
+static bool plain_positional(struct shell_walk *w, int i, struct shell_str *value)
 {
 	*value = SHELL_STR("");
 	if (!w->st.args)
@@ -182,7 +182,7 @@ static enum found look_up(struct field *f, const struct shell_param *p,
 
 	if (p->subscript || p->indirect || is_special(p->name, "@*-_"))
 		return IS_UNKNOWN;
-	if (i >= 0 && !positional(f->w, i, value))
+	if (i >= 0 && !plain_positional(f->w, i, value))
 		return IS_UNKNOWN;
 	if (i >= 0)
 		return (size_t)i < f->w->st.nargs ? IS_KNOWN : IS_UNSET;
@@ -261,7 +261,7 @@ static void expand_either(struct field *f, const struct shell_param *p,
 }
 
 /* Is it "$@" or similar: any number of words, even in quotes? */
-static bool spreads(const struct shell_param *p)
+static bool word_spreads(const struct shell_param *p)
 {
 	return p->op == SHELL_OP_NAMES || shell_str_is(p->name, "@") ||
 	       shell_word_is(p->subscript, "@");
@@ -283,7 +283,7 @@ static void expand_param(
 		add_number(f);
 		return;
 	}
-	f->many |= !f->one && spreads(p);
+	f->many |= !f->one && word_spreads(p);
 	is = look_up(f, p, &value);
 	switch (p->op) {
 	case SHELL_OP_NONE:
@@ -395,7 +395,7 @@ static void expand_parts(
 }
 
 /* Takes the field's text over into the arena. */
-static struct shell_val settle(struct field *f, struct shell_span span)
+static struct shell_val settle_word(struct field *f, struct shell_span span)
 {
 	struct shell_val v = {0};
 	char *to = arena_bytes(f->w->a, f->text->len + 1);
@@ -420,7 +420,7 @@ struct shell_val plain_quoted(struct shell_walk *w, const struct shell_part *par
 	struct field f = {.w = w, .text = &text, .one = true};
 
 	expand_parts(&f, parts, true);
-	return settle(&f, span);
+	return settle_word(&f, span);
 }
 
 /* Is the word one literal text? Most are. */
@@ -449,7 +449,7 @@ struct shell_val plain_one(struct shell_walk *w, const struct shell_word *word)
 	if (is_literal(word, &v))
 		return v;
 	expand_parts(&f, word->parts, false);
-	return settle(&f, word->span);
+	return settle_word(&f, word->span);
 }
 
 struct shell_val plain_target(
@@ -462,7 +462,7 @@ struct shell_val plain_target(
 	if (is_literal(word, &v))
 		return v;
 	expand_parts(&f, word->parts, false);
-	return settle(&f, word->span);
+	return settle_word(&f, word->span);
 }
 
 /* The parameter, if the word is just "$@" or $x; else NULL. */
@@ -494,7 +494,7 @@ static bool args_are_simple(const struct shell_walk *w)
 
 /* Expands "$@" with known arguments, and $x with a known text of several
  * words. */
-static bool several(struct shell_walk *w, const struct shell_word *word,
+static bool is_several(struct shell_walk *w, const struct shell_word *word,
 	struct plain_args *to)
 {
 	bool quoted;
@@ -547,10 +547,10 @@ static void expand_word(struct shell_walk *w, const struct shell_word *word,
 		plain_add(w, to, v);
 		return;
 	}
-	if (w->err || several(w, word, to))
+	if (w->err || is_several(w, word, to))
 		return;
 	expand_parts(&f, word->parts, false);
-	v = settle(&f, word->span);
+	v = settle_word(&f, word->span);
 	/* An empty expansion without quotes is no argument. */
 	if (v.text.n || f.solid || f.many)
 		plain_add(w, to, v);

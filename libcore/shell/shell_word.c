@@ -13,7 +13,7 @@ struct parts {
 	bool quoted;
 };
 
-static void append(struct parts *list, struct shell_part *part)
+static void append_part(struct parts *list, struct shell_part *part)
 {
 	if (!part)
 		return;
@@ -89,7 +89,7 @@ static const struct {
 };
 
 /* nest: parentheses or brackets open since the word began. */
-static bool ends(
+static bool word_ends(
 	struct shell_parser *p, enum shell_mode mode, int c, unsigned *nest)
 {
 	if (mode == MODE_PLAIN) {
@@ -168,7 +168,7 @@ static bool quote_is_plain(struct shell_parser *p)
 	return false;
 }
 
-static bool escapes(enum shell_mode mode, int c)
+static bool read_escapes(enum shell_mode mode, int c)
 {
 	if (!shell_mode_quoted(mode))
 		return true;
@@ -183,7 +183,7 @@ static bool escapes(enum shell_mode mode, int c)
 
 /* Reads an escape at a backslash; NULL when the backslash is an ordinary
  * character here. */
-static struct shell_part *escape(struct shell_parser *p, enum shell_mode mode)
+static struct shell_part *read_escape(struct shell_parser *p, enum shell_mode mode)
 {
 	size_t start = p->pos;
 	struct shell_part *part;
@@ -195,7 +195,7 @@ static struct shell_part *escape(struct shell_parser *p, enum shell_mode mode)
 				"nothing behind the last backslash");
 		return NULL;
 	}
-	if (!escapes(mode, (unsigned char)p->text[start + 1]))
+	if (!read_escapes(mode, (unsigned char)p->text[start + 1]))
 		return NULL;
 	/* A UTF-8 character is kept whole. */
 	while (start + 1 + n < p->len && (p->text[start + 1] & 0xc0) == 0xc0 &&
@@ -209,7 +209,7 @@ static struct shell_part *escape(struct shell_parser *p, enum shell_mode mode)
 }
 
 /* Reads ~ and ~user at a word's beginning, and behind = and : in values. */
-static struct shell_part *tilde(struct shell_parser *p, enum shell_mode mode)
+static struct shell_part *read_tilde(struct shell_parser *p, enum shell_mode mode)
 {
 	const char *ends = mode == MODE_BRACE ? "}/:" : " \t\n;&|<>()/:";
 	size_t start = p->pos, end = start + 1;
@@ -248,14 +248,14 @@ static bool tilde_place(
 }
 
 /* Reads one part that is no literal run; NULL when c is literal here. */
-static struct shell_part *special(struct shell_parser *p, enum shell_mode mode,
+static struct shell_part *is_special(struct shell_parser *p, enum shell_mode mode,
 	const struct parts *list, int c)
 {
 	size_t start = p->pos;
 
 	switch (c) {
 	case '\\':
-		return escape(p, mode);
+		return read_escape(p, mode);
 	case '\'':
 		if (mode == MODE_BRACE_DQ && !quote_is_plain(p))
 			return NULL;
@@ -276,7 +276,7 @@ static struct shell_part *special(struct shell_parser *p, enum shell_mode mode,
 		shell_skip(p);
 		return shell_dollar(p, mode, start);
 	case '~':
-		return tilde_place(list, mode, p->cond) ? tilde(p, mode) : NULL;
+		return tilde_place(list, mode, p->cond) ? read_tilde(p, mode) : NULL;
 	case '<':
 	case '>':
 		if (shell_peek2(p) != '(')
@@ -308,7 +308,7 @@ static void literal_run(
 		part = shell_part(p, SHELL_LIT, start);
 		if (part)
 			part->text = more;
-		append(list, part);
+		append_part(list, part);
 		return;
 	}
 	if (part->text.p + part->text.n != more.p) {
@@ -341,9 +341,9 @@ static void read_parts(
 		size_t run = p->pos;
 		struct shell_part *part;
 
-		if (c < 0 || ends(p, mode, c, &nest))
+		if (c < 0 || word_ends(p, mode, c, &nest))
 			return;
-		part = special(p, mode, list, c);
+		part = is_special(p, mode, list, c);
 		if (p->err)
 			return;
 		if (part && part->type != SHELL_LIT) {
@@ -351,7 +351,7 @@ static void read_parts(
 					part->type == SHELL_DQ ||
 					part->type == SHELL_ESC ||
 					part->type == SHELL_ANSI;
-			append(list, part);
+			append_part(list, part);
 			continue;
 		}
 		p->pos = run + 1;

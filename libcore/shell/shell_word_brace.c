@@ -32,7 +32,7 @@ struct brace {
 };
 
 /* The character of an unquoted literal; 0 for any other part, -1 at the end. */
-static int look(const struct place *at)
+static int look_brace(const struct place *at)
 {
 	if (!at->part)
 		return -1;
@@ -41,7 +41,7 @@ static int look(const struct place *at)
 	return (unsigned char)at->part->text.p[at->at];
 }
 
-static void step(struct place *at)
+static void step_brace(struct place *at)
 {
 	if (at->part->type == SHELL_LIT && at->at + 1 < at->part->text.n) {
 		at->at++;
@@ -52,15 +52,15 @@ static void step(struct place *at)
 }
 
 /* Finds the '}' of a '{'; false when there is none. */
-static bool match(struct shell_parser *p, struct place open, struct brace *b)
+static bool match_brace(struct shell_parser *p, struct place open, struct brace *b)
 {
 	struct place at = open;
 	unsigned depth = 0;
 
 	b->open = open;
 	b->ncommas = 0;
-	for (; at.part; step(&at)) {
-		int c = look(&at);
+	for (; at.part; step_brace(&at)) {
+		int c = look_brace(&at);
 
 		if (c == '{') {
 			depth++;
@@ -111,7 +111,7 @@ static void copy_range(struct shell_parser *p, struct place from,
 
 /* Makes a word of before + [from, to), or text, + after; a text outside of the
  * source is a number. */
-static struct shell_word *build(struct shell_parser *p,
+static struct shell_word *build_words(struct shell_parser *p,
 	const struct shell_word *w, const struct brace *b, struct place from,
 	struct place to, const struct shell_str *text)
 {
@@ -136,7 +136,7 @@ static struct shell_word *build(struct shell_parser *p,
 	} else {
 		copy_range(p, from, to, &end);
 	}
-	step(&behind);
+	step_brace(&behind);
 	copy_range(p, behind, (struct place){NULL, 0}, &end);
 	return out;
 }
@@ -176,11 +176,11 @@ static struct shell_word *range_word(struct shell_parser *p,
 	else
 		buf_addf(&text, "%0*lld", width, (long long)i);
 	s = shell_copy(p, text.data, text.len);
-	return build(p, w, b, b->open, b->open, &s);
+	return build_words(p, w, b, b->open, b->open, &s);
 }
 
 /* Expands a range. NULL without an error: the text is no range, and stays. */
-static struct shell_word *range(struct shell_parser *p,
+static struct shell_word *read_range(struct shell_parser *p,
 	const struct shell_word *w, const struct brace *b, struct shell_str s)
 {
 	char ends[3][16] = {"", "", "1"};
@@ -222,7 +222,7 @@ static struct shell_word *range(struct shell_parser *p,
 		to >= 0) {
 		first = range_word(p, w, b, from, width, la);
 		if (first)
-			first->next = build(p, w, b, b->open, b->open,
+			first->next = build_words(p, w, b, b->open, b->open,
 				&(struct shell_str){NULL, 0});
 		if (first && first->next)
 			first->next->next = range_word(p, w, b, to, width, la);
@@ -251,19 +251,19 @@ static struct shell_word *expand_one(
 	struct brace b;
 	struct shell_str s;
 
-	for (; at.part && !p->err; step(&at)) {
-		if (look(&at) != '{' || !match(p, at, &b))
+	for (; at.part && !p->err; step_brace(&at)) {
+		if (look_brace(&at) != '{' || !match_brace(p, at, &b))
 			continue;
 		if (!b.ncommas) {
-			if (range_text(&b, &s) && (first = range(p, w, &b, s)))
+			if (range_text(&b, &s) && (first = read_range(p, w, &b, s)))
 				return first;
 			continue;
 		}
 		for (unsigned i = 0; i <= b.ncommas; i++) {
 			struct place from = i ? b.commas[i - 1] : b.open;
 
-			step(&from);
-			*end = build(p, w, &b, from,
+			step_brace(&from);
+			*end = build_words(p, w, &b, from,
 				i < b.ncommas ? b.commas[i] : b.close, NULL);
 			if (!*end)
 				return NULL;

@@ -86,7 +86,7 @@ static void read_bang(struct shell_parser *p, struct shell_param *param)
 	}
 }
 
-static void bad(
+static void bad_param(
 	struct shell_parser *p, struct shell_param *param, enum shell_mode mode)
 {
 	if (shell_is(p, D_BASH)) {
@@ -190,7 +190,7 @@ static void read_op(
 		return;
 	}
 	if (param->length) {
-		bad(p, param, mode);
+		bad_param(p, param, mode);
 	} else if (c == ':' && next > 0 && strchr("-=?+", next)) {
 		shell_skip(p);
 		param->colon = true;
@@ -209,7 +209,7 @@ static void read_op(
 	} else if (c == '@' && shell_is(p, D_BASH)) {
 		transform_op(p, param);
 	} else {
-		bad(p, param, mode);
+		bad_param(p, param, mode);
 	}
 }
 

@@ -9,7 +9,7 @@
 #include "base/str.h"
 #include "base/utf8.h"
 
-static struct shell_part *cmdsub(struct shell_parser *p, size_t start)
+static struct shell_part *read_cmdsub(struct shell_parser *p, size_t start)
 {
 	struct shell_part *part;
 	struct shell_list *body;
@@ -131,7 +131,7 @@ struct shell_word *shell_arith(struct shell_parser *p)
 
 /* In a substitution bash takes "((" without "))" as a subshell; the others do
  * not go back. */
-static struct shell_part *arithsub(struct shell_parser *p, size_t start)
+static struct shell_part *read_arithsub(struct shell_parser *p, size_t start)
 {
 	size_t back = p->pos;
 	struct shell_part *part;
@@ -144,7 +144,7 @@ static struct shell_part *arithsub(struct shell_parser *p, size_t start)
 		if (!shell_is(p, D_BASH))
 			return shell_fail(p, -EINVAL, start, "missing ))");
 		p->pos = back;
-		return cmdsub(p, start);
+		return read_cmdsub(p, start);
 	}
 	part = shell_part(p, SHELL_ARITHSUB, start);
 	if (part)
@@ -152,7 +152,7 @@ static struct shell_part *arithsub(struct shell_parser *p, size_t start)
 	return part;
 }
 
-static struct shell_part *bracket(struct shell_parser *p, size_t start)
+static struct shell_part *read_bracket(struct shell_parser *p, size_t start)
 {
 	struct shell_part *part;
 	struct shell_word *w;
@@ -331,12 +331,12 @@ struct shell_part *shell_dollar(
 	int c = shell_peek(p);
 
 	if (c == '(')
-		return shell_peek2(p) == '(' ? arithsub(p, start)
-					     : cmdsub(p, start);
+		return shell_peek2(p) == '(' ? read_arithsub(p, start)
+					     : read_cmdsub(p, start);
 	if (c == '{')
 		return shell_param(p, mode, start);
 	if (c == '[' && shell_is(p, D_BASH))
-		return bracket(p, start);
+		return read_bracket(p, start);
 	if (c == '\'' && !quoted && shell_is(p, D_BASH | D_ASH))
 		return shell_ansi(p, start);
 	if (c == '"' && !quoted && shell_is(p, D_BASH)) {

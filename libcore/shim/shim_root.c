@@ -22,7 +22,7 @@ void shim_root_release(struct shim_root *r)
 }
 
 /* Part number i of NUL-ended parts. */
-static const char *part(const char *parts, unsigned i)
+static const char *nth_part(const char *parts, unsigned i)
 {
 	while (i--)
 		parts += strlen(parts) + 1;
@@ -31,13 +31,13 @@ static const char *part(const char *parts, unsigned i)
 
 const char *shim_state_name(enum shim_state state)
 {
-	return part("absent\0not guarded\0dangling\0half\0guarded\0"
+	return nth_part("absent\0not guarded\0dangling\0half\0guarded\0"
 		"overwritten\0removed\0lost\0foreign", state);
 }
 
 const char *shim_state_advice(enum shim_state state)
 {
-	return part("\0\0it is a link to nothing\0"
+	return nth_part("\0\0it is a link to nothing\0"
 		"an install was interrupted: run it again\0\0"
 		"something was put over the shim: run install again\0"
 		"the shim was taken away: run install again\0"
@@ -105,7 +105,7 @@ const char *shim_entry_advice(
 	return shim_state_advice(lost ? SHIM_LOST : e->state);
 }
 
-static enum shim_state look(const struct shim_root *r, struct shim_entry *e)
+static enum shim_state look_at(const struct shim_root *r, struct shim_entry *e)
 {
 	char real[SHIM_NAME_MAX + 8];
 	struct buf b = BUF_FIXED(real);
@@ -166,7 +166,7 @@ void shim_root_survey(struct shim_root *r)
 {
 	r->changed = binary_changed(r);
 	for (size_t i = 0; i < r->entry_count; i++) {
-		r->entry[i].state = look(r, &r->entry[i]);
+		r->entry[i].state = look_at(r, &r->entry[i]);
 		read_target(&r->entry[i]);
 	}
 }
@@ -225,7 +225,7 @@ static int open_places(struct shim_root *r, struct diag *d)
 	return 0;
 }
 
-static bool wanted(const char *const *shells, const char *name)
+static bool is_wanted(const char *const *shells, const char *name)
 {
 	for (; shells && *shells; shells++)
 		if (str_eq(*shells, name))
@@ -240,7 +240,7 @@ static void add_entries(struct shim_root *r, const char *const *shells)
 			struct shim_entry *e = &r->entry[r->entry_count];
 
 			if (r->place[i].fd < 0 ||
-				!wanted(shells, shim_shells[k]) ||
+				!is_wanted(shells, shim_shells[k]) ||
 				path_join(e->path, sizeof e->path,
 					r->place[i].path, shim_shells[k]))
 				continue;

@@ -27,7 +27,7 @@ int shim_open_parent(const struct shim_root *r, const char *path, char *name)
 }
 
 /* ".NAME.wardbox" */
-static const char *temporary(char out[static SHIM_PATH_MAX], const char *name)
+static const char *temporary_name(char out[static SHIM_PATH_MAX], const char *name)
 {
 	struct buf b = {.data = out, .cap = SHIM_PATH_MAX,
 		.max = SHIM_PATH_MAX - 1};
@@ -36,7 +36,7 @@ static const char *temporary(char out[static SHIM_PATH_MAX], const char *name)
 	return buf_str(&b);
 }
 
-static const char *original(char out[static SHIM_PATH_MAX], const char *name)
+static const char *original_name(char out[static SHIM_PATH_MAX], const char *name)
 {
 	struct buf b = {.data = out, .cap = SHIM_PATH_MAX,
 		.max = SHIM_PATH_MAX - 1};
@@ -55,7 +55,7 @@ int shim_put_file(
 {
 	char temp[SHIM_PATH_MAX];
 	autofd int fd = -1;
-	int err = remove_name(dir, temporary(temp, name));
+	int err = remove_name(dir, temporary_name(temp, name));
 
 	if (err)
 		return err;
@@ -79,7 +79,7 @@ static int remove_at(const struct shim_root *r, const char *path, int flags)
 
 	if (dir < 0)
 		return dir == -ENOENT ? 0 : dir;
-	(void)remove_name(dir, temporary(temp, name));
+	(void)remove_name(dir, temporary_name(temp, name));
 	return unlinkat(dir, name, flags) && errno != ENOENT ? -errno : 0;
 }
 
@@ -96,9 +96,9 @@ int shim_remove_dir(const struct shim_root *r, const char *path)
 int shim_entry_prepare(const struct shim_entry *e)
 {
 	char temp[SHIM_PATH_MAX], real[SHIM_PATH_MAX];
-	int err = remove_name(e->dir, temporary(temp, e->name));
+	int err = remove_name(e->dir, temporary_name(temp, e->name));
 
-	original(real, e->name);
+	original_name(real, e->name);
 	if (err)
 		return err;
 	if (e->state == SHIM_PLAIN)
@@ -115,7 +115,7 @@ int shim_entry_prepare(const struct shim_entry *e)
 int shim_entry_swap(const struct shim_entry *e, const char *binary)
 {
 	char temp[SHIM_PATH_MAX];
-	int err = remove_name(e->dir, temporary(temp, e->name));
+	int err = remove_name(e->dir, temporary_name(temp, e->name));
 
 	if (err)
 		return err;
@@ -128,9 +128,9 @@ int shim_entry_swap(const struct shim_entry *e, const char *binary)
 int shim_entry_restore(struct shim_entry *e)
 {
 	char temp[SHIM_PATH_MAX], real[SHIM_PATH_MAX];
-	int err = remove_name(e->dir, temporary(temp, e->name));
+	int err = remove_name(e->dir, temporary_name(temp, e->name));
 
-	original(real, e->name);
+	original_name(real, e->name);
 	if (err || (e->state != SHIM_GUARDED && e->state != SHIM_REMOVED))
 		return err;
 	if (linkat(e->dir, real, e->dir, temp, 0) ||
@@ -147,7 +147,7 @@ int shim_entry_forget(const struct shim_entry *e)
 	/* A file that overwrote the shim is newer than the kept original. */
 	if (e->state != SHIM_HALF && e->state != SHIM_OVERWRITTEN)
 		return 0;
-	return remove_name(e->dir, original(real, e->name));
+	return remove_name(e->dir, original_name(real, e->name));
 }
 
 static int make_dir(struct shim_root *r, const char *path);

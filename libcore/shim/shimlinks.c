@@ -53,13 +53,13 @@ static int find_self(const char *called, struct stat *self)
 	return stat("/usr/bin/wardbox", self) ? -ENOENT : 0;
 }
 
-static bool same(const struct stat *a, const struct stat *b)
+static bool same_file(const struct stat *a, const struct stat *b)
 {
 	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
 /* The size of the loaded part of this program's file. */
-static off_t loaded(void)
+static off_t load_offset(void)
 {
 	const ElfW(Phdr) *p = (const void *)getauxval(AT_PHDR);
 	size_t n = p ? getauxval(AT_PHNUM) : 0;
@@ -77,15 +77,15 @@ static off_t loaded(void)
  * process. */
 static bool is_shim(struct search *s, const struct stat *st)
 {
-	if (st->st_size < loaded())
+	if (st->st_size < load_offset())
 		return false;
 	if (!s->known)
 		s->known = find_self(s->called, &s->self) ? -1 : 1;
-	return s->known < 0 || same(st, &s->self);
+	return s->known < 0 || same_file(st, &s->self);
 }
 
 /* Is path a shell? Then it goes to s->out. */
-static bool take(struct search *s, const char *path, bool *there)
+static bool take_link(struct search *s, const char *path, bool *there)
 {
 	struct stat st;
 
@@ -97,7 +97,7 @@ static bool take(struct search *s, const char *path, bool *there)
 
 /* Moves path one link further; false at its end. ".." is left in the path,
  * because only the kernel knows where it leads behind a link. */
-static bool follow(char *path, size_t size)
+static bool follow_link(char *path, size_t size)
 {
 	char target[LENGTH_MAX];
 	struct buf b = {.data = path, .cap = size, .max = size - 1};
@@ -132,14 +132,14 @@ static bool take_real(struct search *s, const char *path)
 		if (str_copy(real, sizeof real, at) ||
 			add_real(real, sizeof real))
 			return false;
-		if (take(s, real, &there))
+		if (take_link(s, real, &there))
 			return true;
 		/* A file that is no shim has no original. */
 		if (there)
 			memcpy(at, real, sizeof at);
 		else if (stat(at, &st) || !is_shim(s, &st))
 			return false;
-		if (!follow(at, sizeof at))
+		if (!follow_link(at, sizeof at))
 			return false;
 	}
 	return false;
@@ -153,7 +153,7 @@ static bool take_in(struct search *s, const char *dir, bool original)
 
 	if (path_join(path, sizeof path, dir, s->name))
 		return false;
-	return original ? take_real(s, path) : take(s, path, &there);
+	return original ? take_real(s, path) : take_link(s, path, &there);
 }
 
 static bool take_recorded(struct search *s, const char *record)
@@ -170,7 +170,7 @@ static bool take_recorded(struct search *s, const char *record)
 }
 
 /* Splits the name: the shell's name and, when given, its directory. */
-static int split(const char *called, char *name, size_t name_size, char *dir,
+static int split_line(const char *called, char *name, size_t name_size, char *dir,
 	size_t dir_size)
 {
 	const char *base;
@@ -202,7 +202,7 @@ static int split(const char *called, char *name, size_t name_size, char *dir,
 	return 0;
 }
 
-static bool search(struct search *s, const char *dir, const char *record)
+static bool search_path(struct search *s, const char *dir, const char *record)
 {
 	static const char places[][9] = {"/bin", "/usr/bin"};
 
@@ -251,9 +251,9 @@ static bool find_name(const char *link, char path[static LENGTH_MAX])
 	if (str_copy(path, LENGTH_MAX, link))
 		return false;
 	while (!names_shell(path))
-		if (++hops == HOPS_MAX || !follow(path, LENGTH_MAX))
+		if (++hops == HOPS_MAX || !follow_link(path, LENGTH_MAX))
 			return false;
-	return !find_self(link, &self) && !stat(link, &st) && same(&st, &self);
+	return !find_self(link, &self) && !stat(link, &st) && same_file(&st, &self);
 }
 
 int shim_called(
@@ -280,7 +280,7 @@ int shim_real(const char *called, const char *record, char *out, size_t size,
 {
 	struct search s = {.called = called, .out = out, .size = size};
 	char dir[LENGTH_MAX];
-	int err = split(called, s.name, sizeof s.name, dir, sizeof dir);
+	int err = split_line(called, s.name, sizeof s.name, dir, sizeof dir);
 
 	if (err)
 		return diag_errno(d, err, "%.80s", called);
@@ -288,7 +288,7 @@ int shim_real(const char *called, const char *record, char *out, size_t size,
 		record = SHIM_RECORD;
 	/* Searches twice, because an install may be renaming the files right
 	 * now. */
-	if (search(&s, dir, record) || search(&s, dir, record))
+	if (search_path(&s, dir, record) || search_path(&s, dir, record))
 		return 0;
 	if (s.known < 0)
 		return diag_fail(d, -ENOSYS,

@@ -64,7 +64,7 @@ int undo_again_note(int store, uint64_t by, const struct undo_ident *was,
 }
 
 /* What stands now for what stood there when the note at was made. */
-static struct undo_ident follow(
+static struct undo_ident follow_notes(
 	struct undo_ident id, uint64_t at, const struct again *all, size_t n)
 {
 	for (;;) {
@@ -89,7 +89,7 @@ static struct undo_ident follow(
 static void follow_stat(
 	struct undo_stat *st, uint64_t at, const struct again *all, size_t n)
 {
-	const struct undo_ident id = follow(undo_ident(st), at, all, n);
+	const struct undo_ident id = follow_notes(undo_ident(st), at, all, n);
 
 	st->dev = id.dev;
 	st->ino = id.ino;
@@ -120,7 +120,7 @@ int undo_again_follow(int store, struct undo_model *m)
 	for (uint32_t id = UNDO_ROOT; id < m->obj_count; id++) {
 		struct undo_obj *o = &m->obj[id];
 
-		o->now = follow(undo_ident(&o->before), own, all, n);
+		o->now = follow_notes(undo_ident(&o->before), own, all, n);
 		follow_stat(&o->before, later, all, n);
 		follow_stat(&o->after, later, all, n);
 	}

@@ -19,7 +19,8 @@ static bool is_sought(const struct undo_obj *o)
 /* What is done with each object of a tree. */
 typedef int see_one(void *ctx, const char *path, const struct undo_stat *st);
 
-static int walk(DIR *open, const char *path, unsigned depth, see_one *see, void *ctx)
+static int walk_fds(
+	DIR *open, const char *path, unsigned depth, see_one *see, void *ctx)
 {
 	autodir DIR *dir = open;
 	struct dirent *e;
@@ -37,7 +38,7 @@ static int walk(DIR *open, const char *path, unsigned depth, see_one *see, void 
 			continue;
 		err = see(ctx, in, &st);
 		if (!err && undo_is_dir(&st) && depth < ALIVE_DEPTH)
-			err = walk(undo_dir_open(dirfd(dir), e->d_name), in,
+			err = walk_fds(undo_dir_open(dirfd(dir), e->d_name), in,
 				depth + 1, see, ctx);
 	}
 	return err;
@@ -48,7 +49,7 @@ static int walk_roots(const struct undo_model *m, see_one *see, void *ctx)
 	int err = 0;
 
 	for (uint32_t i = 0; !err && i < m->root_count; i++)
-		err = walk(undo_dir_of(undo_open_root(m, i)), m->root[i], 0, see,
+		err = walk_fds(undo_dir_of(undo_open_root(m, i)), m->root[i], 0, see,
 			ctx);
 	return err;
 }

@@ -36,7 +36,7 @@ static int by_rank(const void *a, const void *b)
 	return x->at < y->at ? -1 : x->at > y->at;
 }
 
-static void fail(struct applying *a, const char *path, int err)
+static void fail_path(struct applying *a, const char *path, int err)
 {
 	(void)undo_act_add(a->failed, UNDO_LOST, path,
 		err == -ESTALE || err == -EEXIST ? "somebody changed it meanwhile"
@@ -51,7 +51,7 @@ static __attribute__((noinline)) void fail_entry(
 	if (undo_ent_path(a->m, e, false, path) &&
 		undo_ent_path(a->m, e, true, path))
 		(void)str_copy(path, sizeof path, e->name);
-	fail(a, path, err);
+	fail_path(a, path, err);
 }
 
 static __attribute__((noinline)) void fail_object(
@@ -60,10 +60,10 @@ static __attribute__((noinline)) void fail_object(
 	char path[UNDO_PATH];
 
 	if (!undo_path(a->m, id, false, path))
-		fail(a, path, err);
+		fail_path(a, path, err);
 }
 
-static void step(struct applying *a)
+static void step_one(struct applying *a)
 {
 	if (a->w->progress)
 		a->w->progress(a->w->ctx, ++a->done, a->of);
@@ -92,7 +92,7 @@ int undo_at_touch(struct applying *a, enum undo_what what, int fd,
 
 /* Opens up a directory of this user's that denies changes; its former mode is set
  * at the end. */
-static bool unlocked(int fd, int err)
+static bool unlocked_step(int fd, int err)
 {
 	struct stat st;
 
@@ -144,7 +144,7 @@ static void aside_close(struct applying *a)
 		close(s->fd);
 		fd = undo_open_root(a->m, i);
 		if (fd < 0 || unlinkat(fd, s->name, AT_REMOVEDIR))
-			fail(a, s->name, -errno);
+			fail_path(a, s->name, -errno);
 		else
 			(void)undo_set_meta(fd, "", &s->root, NULL);
 	}
@@ -195,7 +195,7 @@ static int take_away(struct applying *a, const struct undo_ent *e)
 	return err;
 }
 
-static bool verified(const struct undo_obj *o, const struct undo_stat *st)
+static bool is_verified(const struct undo_obj *o, const struct undo_stat *st)
 {
 	const struct undo_stat *b = &o->before;
 
@@ -229,7 +229,7 @@ static int finish_at(struct applying *a, uint32_t id, int fd, const char *name)
 	if (err)
 		return err;
 	err = undo_set_meta(fd, name, &o->before, o);
-	if (!err && (undo_stat(fd, name, &st) || !verified(o, &st)))
+	if (!err && (undo_stat(fd, name, &st) || !is_verified(o, &st)))
 		err = -ESTALE;
 	if (!err && !undo_is_dir(&st))
 		err = undo_again_note(a->w->store, a->u->m->info.number,
@@ -306,37 +306,37 @@ static size_t rank_objects(const struct undo_model *m, struct rank *out)
 }
 
 /* True when a directory was opened up, so that another try can work. */
-static int again(struct applying *a, int err)
+static int try_again(struct applying *a, int err)
 {
-	return err && a->fd >= 0 && unlocked(a->fd, err);
+	return err && a->fd >= 0 && unlocked_step(a->fd, err);
 }
 
-static void restore(struct applying *a, struct rank *rank)
+static void restore_one(struct applying *a, struct rank *rank)
 {
 	struct undo_model *m = a->m;
 	size_t n = rank_entries(m, true, rank);
 	int err;
 
-	for (size_t i = 0; i < n; i++, step(a)) {
+	for (size_t i = 0; i < n; i++, step_one(a)) {
 		err = take_away(a, &m->ent[rank[i].at]);
-		if (again(a, err))
+		if (try_again(a, err))
 			err = take_away(a, &m->ent[rank[i].at]);
 		if (err)
 			fail_entry(a, &m->ent[rank[i].at], err);
 	}
 	n = rank_entries(m, false, rank);
-	for (size_t i = 0; i < n; i++, step(a)) {
+	for (size_t i = 0; i < n; i++, step_one(a)) {
 		err = undo_put_back(a, rank[i].at);
-		if (again(a, err))
+		if (try_again(a, err))
 			err = undo_put_back(a, rank[i].at);
 		if (err)
 			fail_entry(a, &m->ent[rank[i].at], err);
 	}
 	aside_close(a);
 	n = rank_objects(m, rank);
-	for (size_t i = 0; i < n; i++, step(a)) {
+	for (size_t i = 0; i < n; i++, step_one(a)) {
 		err = finish_object(a, rank[i].at);
-		if (again(a, err))
+		if (try_again(a, err))
 			err = finish_object(a, rank[i].at);
 		if (err)
 			fail_object(a, rank[i].at, err);
@@ -355,7 +355,7 @@ static int apply_all(struct applying *a)
 	for (size_t i = 0; i < UNDO_ROOTS_MAX; i++)
 		a->aside[i].fd = -1;
 	undo_put_links(a);
-	restore(a, rank);
+	restore_one(a, rank);
 	if (a->fd >= 0)
 		close(a->fd);
 	return 0;

@@ -82,7 +82,7 @@ struct telling {
 	struct undo_info *count;
 };
 
-static int tell(struct telling *t, struct undo_change *c)
+static int tell_change(struct telling *t, struct undo_change *c)
 {
 	uint32_t *counts[] = {&t->count->made, &t->count->changed,
 		&t->count->removed, &t->count->moved, &t->count->lost};
@@ -92,7 +92,7 @@ static int tell(struct telling *t, struct undo_change *c)
 }
 
 /* Fills in mode, size and checksums of before and of now. */
-static void describe(const struct undo_model *m, struct undo_change *c,
+static void describe_change(const struct undo_model *m, struct undo_change *c,
 	const struct undo_obj *old, const struct undo_obj *now)
 {
 	const struct undo_stat *st = now ? &now->after : &old->before;
@@ -140,7 +140,7 @@ static int tell_entry(struct telling *t, const struct undo_ent *e)
 				? UNDO_MOVED
 				: UNDO_MADE;
 	}
-	describe(m, &c, old, now);
+	describe_change(m, &c, old, now);
 	if (c.became == UNDO_MOVED) {
 		from = malloc(UNDO_PATH);
 		if (!from || undo_path(m, e->after, false, from))
@@ -150,7 +150,7 @@ static int tell_entry(struct telling *t, const struct undo_ent *e)
 	if (undo_ent_path(m, e, c.became != UNDO_REMOVED, path) &&
 		undo_ent_path(m, e, c.became == UNDO_REMOVED, path))
 		return 0;
-	return tell(t, &c);
+	return tell_change(t, &c);
 }
 
 static int tell_object(struct telling *t, uint32_t id)
@@ -165,8 +165,8 @@ static int tell_object(struct telling *t, uint32_t id)
 	/* Its entry tells it, as a move or as a change. */
 	if (o->dest && t->m->ent[o->dest - 1].before)
 		return 0;
-	describe(t->m, &c, o, o);
-	return tell(t, &c);
+	describe_change(t->m, &c, o, o);
+	return tell_change(t, &c);
 }
 
 static int tell_all(struct telling *t)
@@ -183,7 +183,7 @@ static int tell_all(struct telling *t)
 			.path = m->lost[i].path,
 			.from = m->lost[i].why};
 
-		err = tell(t, &c);
+		err = tell_change(t, &c);
 	}
 	return err;
 }

@@ -9,7 +9,7 @@
 
 enum { HEADS_FIRST = 256 };
 
-static uint32_t mix(uint64_t x)
+static uint32_t mix_hash(uint64_t x)
 {
 	x *= 0x9e3779b97f4a7c15U;
 	return (uint32_t)(x >> 32);
@@ -17,7 +17,7 @@ static uint32_t mix(uint64_t x)
 
 static uint32_t obj_sum(const struct undo_stat *st)
 {
-	return mix(st->ino ^ st->btime << 17 ^ st->dev << 47);
+	return mix_hash(st->ino ^ st->btime << 17 ^ st->dev << 47);
 }
 
 static uint32_t ent_sum(uint32_t dir, const char *name)
@@ -26,7 +26,7 @@ static uint32_t ent_sum(uint32_t dir, const char *name)
 
 	for (; *name; name++)
 		sum = (sum ^ (unsigned char)*name) * 0x100000001b3U;
-	return mix(sum);
+	return mix_hash(sum);
 }
 
 /* Grows a table of heads. Without memory the old one stays, and is slower. */

@@ -230,7 +230,7 @@ struct rest {
 	const char *at, *end;
 };
 
-static bool take(struct rest *r, void *out, size_t n)
+static bool take_record(struct rest *r, void *out, size_t n)
 {
 	if ((size_t)(r->end - r->at) < n)
 		return false;
@@ -255,7 +255,7 @@ static bool read_begin(struct undo_model *m, struct rest *r)
 	struct rec_begin x;
 	const char *session, *text, *root;
 
-	if (m->root_count || !take(r, &x, sizeof x) ||
+	if (m->root_count || !take_record(r, &x, sizeof x) ||
 		memcmp(x.magic, journal_magic, sizeof x.magic) != 0 ||
 		x.version != JOURNAL_VERSION || x.kind > UNDO_REDO || !x.roots ||
 		x.roots > UNDO_ROOTS_MAX)
@@ -316,7 +316,7 @@ static bool read_obj(struct undo_model *m, struct rest *r)
 	char *xattr = NULL;
 	uint32_t id;
 
-	if (!take(r, &x, sizeof x) || !(name = take_str(r)) ||
+	if (!take_record(r, &x, sizeof x) || !(name = take_str(r)) ||
 		!(link = take_str(r)) || x.xattr_len > (size_t)(r->end - r->at))
 		return false;
 	if (x.id > m->obj_count || !x.id ||
@@ -350,7 +350,7 @@ static bool read_obj_end(struct undo_model *m, struct rest *r)
 	struct undo_obj *o;
 	const char *name, *link;
 
-	if (!take(r, &x, sizeof x) || !(name = take_str(r)) ||
+	if (!take_record(r, &x, sizeof x) || !(name = take_str(r)) ||
 		!(link = take_str(r)) || !x.id)
 		return false;
 	if (x.id == m->obj_count && (!is_name(name) ||
@@ -377,7 +377,7 @@ static bool read_ent(struct undo_model *m, struct rest *r, bool end)
 	struct rec_ent x;
 	const char *name;
 
-	if (!take(r, &x, sizeof x) || !(name = take_str(r)) ||
+	if (!take_record(r, &x, sizeof x) || !(name = take_str(r)) ||
 		x.object >= m->obj_count || !x.dir || x.dir >= m->obj_count)
 		return false;
 	if (!end)
@@ -397,7 +397,7 @@ static bool read_end(struct undo_info *i, struct rest *r)
 {
 	struct rec_end x;
 
-	if (!take(r, &x, sizeof x))
+	if (!take_record(r, &x, sizeof x))
 		return false;
 	i->ended = true;
 	i->ended_ns = x.ended;
@@ -429,7 +429,7 @@ static bool read_one(struct undo_model *m, uint32_t type, struct rest *r)
 	case ENT_END:
 		return read_ent(m, r, type == ENT_END);
 	case SAVED:
-		if (!take(r, &s, sizeof s) || !s.id || s.id >= m->obj_count)
+		if (!take_record(r, &s, sizeof s) || !s.id || s.id >= m->obj_count)
 			return false;
 		m->obj[s.id].saved = (uint8_t)s.saved;
 		return true;

@@ -83,7 +83,7 @@ const char *undo_else(const struct undo_model *m, size_t n)
 }
 
 /* Room for one more of size bytes each. */
-static bool grow(void *slot, uint32_t count, uint32_t *cap, size_t size)
+static bool grow_table(void *slot, uint32_t count, uint32_t *cap, size_t size)
 {
 	void **items = slot;
 	uint32_t want = *cap ? *cap * 2 : GROW_FIRST;
@@ -115,7 +115,7 @@ uint32_t undo_add_obj(struct undo_model *m, uint32_t parent, const char *name)
 	const char *copy = undo_keep(m, name);
 	struct undo_obj *o;
 
-	if (!copy || !grow(&m->obj, m->obj_count, &m->obj_cap, sizeof *m->obj))
+	if (!copy || !grow_table(&m->obj, m->obj_count, &m->obj_cap, sizeof *m->obj))
 		return UNDO_NONE;
 	o = &m->obj[m->obj_count];
 	*o = (struct undo_obj){.parent = parent, .name = copy};
@@ -127,7 +127,7 @@ int64_t undo_add_ent(struct undo_model *m, uint32_t dir, const char *name,
 {
 	const char *copy = undo_keep(m, name);
 
-	if (!copy || !grow(&m->ent, m->ent_count, &m->ent_cap, sizeof *m->ent))
+	if (!copy || !grow_table(&m->ent, m->ent_count, &m->ent_cap, sizeof *m->ent))
 		return -1;
 	m->ent[m->ent_count] = (struct undo_ent){
 		.name = copy, .dir = dir, .before = before};
@@ -140,7 +140,7 @@ int undo_add_loss(struct undo_model *m, const char *path, const char *why)
 {
 	struct undo_loss *l;
 
-	if (!grow(&m->lost, m->lost_count, &m->lost_cap, sizeof *m->lost))
+	if (!grow_table(&m->lost, m->lost_count, &m->lost_cap, sizeof *m->lost))
 		return -ENOMEM;
 	l = &m->lost[m->lost_count];
 	l->path = undo_keep(m, path);

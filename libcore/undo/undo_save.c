@@ -46,7 +46,7 @@ enum {
 };
 static const unsigned long file_clone = 0x40049409; /* FICLONE */
 
-static uint64_t nanoseconds(struct kernel_time t)
+static uint64_t as_nanoseconds(struct kernel_time t)
 {
 	return (uint64_t)t.sec * 1000000000U + t.nsec;
 }
@@ -74,10 +74,10 @@ int undo_stat(int dir, const char *name, struct undo_stat *out)
 	*out = (struct undo_stat){
 		.dev = makedev(k.dev_major, k.dev_minor),
 		.ino = k.ino,
-		.btime = nanoseconds(k.btime),
-		.ctime = nanoseconds(k.ctime),
-		.mtime = nanoseconds(k.mtime),
-		.atime = nanoseconds(k.atime),
+		.btime = as_nanoseconds(k.btime),
+		.ctime = as_nanoseconds(k.ctime),
+		.mtime = as_nanoseconds(k.mtime),
+		.atime = as_nanoseconds(k.atime),
 		.size = k.size,
 		.rdev = makedev(k.rdev_major, k.rdev_minor),
 		.mode = k.mode,

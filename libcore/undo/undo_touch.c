@@ -70,7 +70,7 @@ static int start_roots(struct undo *u)
 }
 
 /* The journal, once there is something to write. */
-static int start(struct undo *u)
+static int start_touch(struct undo *u)
 {
 	const struct undo_spec *s = u->spec;
 	struct undo_info *info;
@@ -284,7 +284,7 @@ static int find_dir(struct undo *u, int dir, uint32_t *id)
 		u->outside_next = (u->outside_next + 1) % ARRAY_SIZE(u->outside);
 		return 0;
 	}
-	err = start(u);
+	err = start_touch(u);
 	if (err)
 		return undo_lose(u, path, "the journal cannot be written");
 	err = add_chain(u, root, path + (rest - path), id);
@@ -325,7 +325,7 @@ static int own_dir(struct undo *u, uint32_t id, int dir)
 	return fd;
 }
 
-static bool hold(struct undo *u, uint32_t parent, int dir, const char *name,
+static bool hold_place(struct undo *u, uint32_t parent, int dir, const char *name,
 	uint32_t id)
 {
 	struct undo_obj *o = &u->m->obj[id];
@@ -403,7 +403,7 @@ static int save_removed(struct undo *u, uint32_t parent, int dir,
 
 	if (!o->before.mode || undo_is_dir(st) || had)
 		return 0;
-	if (st->nlink == 1 && hold(u, parent, dir, name, id))
+	if (st->nlink == 1 && hold_place(u, parent, dir, name, id))
 		return undo_write_saved(&u->out, u->m, id);
 	if (S_ISCHR(st->mode) || S_ISBLK(st->mode))
 		err = give_up(u, dir, name, id, "a device");

@@ -349,7 +349,7 @@ static int see_files(struct watch *w, const struct watch_call *c,
 
 /* Receives what is pending, as fast as possible, because a process whose
  * question was not received gets EINTR from signals without SA_RESTART. */
-static int receive(struct watch *w, int revents)
+static int receive_call(struct watch *w, int revents)
 {
 	struct pollfd p = {.fd = w->fd, .events = POLLIN};
 
@@ -383,7 +383,7 @@ static bool is_ours(const struct watch *w, const struct watch_call *c)
 }
 
 /* 0 lets the call go on, WATCH_DONE answers that it was done. */
-static int handle(struct watch *w, const struct watch_call *c,
+static int handle_call(struct watch *w, const struct watch_call *c,
 	const struct sc_notif *n)
 {
 	if (!w->bytes)
@@ -437,13 +437,13 @@ static bool wait_later(struct watch *w, const struct sc_notif *n)
 	return true;
 }
 
-static int answer(struct watch *w, const struct sc_notif *n)
+static int send_answer(struct watch *w, const struct sc_notif *n)
 {
 	const struct watch_call *c = watch_call(n->data.nr);
 	/* Done here, or not at all. */
 	bool ours = !c || is_ours(w, c);
 	struct sc_resp *r = w->resp;
-	int err = handle(w, c, n);
+	int err = handle_call(w, c, n);
 
 	if (err == WATCH_DONE) {
 		ours = true;
@@ -463,7 +463,7 @@ static int answer(struct watch *w, const struct sc_notif *n)
 	/* A program that starts now may end before this process runs again, and
 	 * its SIGCHLD must interrupt no question that came meanwhile. */
 	if (n == w->notif)
-		(void)receive(w, 0);
+		(void)receive_call(w, 0);
 	return listener_ioctl(w, SC_IOCTL_SEND, r) < 0 && errno != ENOENT ?
 		       -errno :
 		       0;
@@ -493,7 +493,7 @@ void watch_again(struct watch *w, uint64_t id)
 				(const void *)(all + i * w->notif_size);
 
 			if ((n->id == id) == !turn && !watch_still(w, n))
-				(void)answer(w, n);
+				(void)send_answer(w, n);
 		}
 	free(all);
 }
@@ -502,15 +502,15 @@ int watch_step(struct watch *w, int revents)
 {
 	int err = w->fd < 0 || !IS_ENABLED(CONFIG_SANDBOX_UNOTIFY) ?
 			  -EPIPE :
-			  receive(w, revents);
+			  receive_call(w, revents);
 
 	while (IS_ENABLED(CONFIG_SANDBOX_UNOTIFY) && err == 0 && w->waiting) {
-		err = answer(w, w->notif);
+		err = send_answer(w, w->notif);
 		w->waiting--;
 		memmove(w->notif, (char *)w->notif + w->notif_size,
 			w->waiting * w->notif_size);
 		if (err == 0 && w->waiting)
-			err = receive(w, 0);
+			err = receive_call(w, 0);
 	}
 	/* Waiting and later calls get ENOSYS. */
 	if (err < 0 && w->fd >= 0) {

@@ -229,7 +229,7 @@ int watch_root_open(struct watch_root *root, pid_t pid)
 
 /* Removes the part above the tree's root from a name. A name that is not below
  * the root does not exist for the tree. */
-static int below(const struct watch_root *root, char *real)
+static int below_root(const struct watch_root *root, char *real)
 {
 	const char *rest = root->above ? str_after(real, root->above) : real;
 
@@ -305,7 +305,7 @@ int watch_find(struct watch_root *root, pid_t pid, int dirfd,
 	if (err)
 		return err;
 	fd = find_name(root, pid, dirfd, path, real);
-	err = fd < 0 ? fd : below(root, real);
+	err = fd < 0 ? fd : below_root(root, real);
 	if (!err) {
 		if (*file >= 0)
 			close(*file);
@@ -329,7 +329,7 @@ const char *watch_cwd(const struct watch_event *ev)
 		ev->room, PATH_MAX - 1);
 
 	ev->room[n > 0 ? n : 0] = '\0';
-	(void)below(ev->root, ev->room);
+	(void)below_root(ev->root, ev->room);
 	return ev->room;
 }
 

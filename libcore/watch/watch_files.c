@@ -61,7 +61,7 @@ static int name_made(struct watch_root *root, pid_t pid, int dirfd,
 }
 
 /* Takes a path that is in the room already. */
-static int entry(struct watch_root *root, pid_t pid, int dirfd,
+static int see_entry(struct watch_root *root, pid_t pid, int dirfd,
 	enum there want, char *room, struct watch_access *a)
 {
 	char *real = room + PATH_MAX;
@@ -84,7 +84,7 @@ static int one_entry(struct watch_root *root, const struct sc_notif *n,
 
 	if (watch_str(pid, n->data.args[at], room, PATH_MAX) < 0)
 		return 0;
-	return entry(root, pid, dir < 0 ? AT_FDCWD : (int)n->data.args[dir],
+	return see_entry(root, pid, dir < 0 ? AT_FDCWD : (int)n->data.args[dir],
 		want, room, a);
 }
 
@@ -153,7 +153,7 @@ static int one_address(
 	memcpy(room, addr.sun_path, sizeof(addr.sun_path));
 	room[sizeof(addr.sun_path)] = '\0';
 	if (make)
-		return entry(root, pid, AT_FDCWD, ABSENT, room, a);
+		return see_entry(root, pid, AT_FDCWD, ABSENT, room, a);
 	if (watch_name(root, pid, AT_FDCWD, room, room + PATH_MAX) < 0)
 		return 0;
 	*a = (struct watch_access){

@@ -217,7 +217,7 @@ static int info_read(struct sending *s, const struct sc_notif *n, uint64_t at)
 
 /* What a process does to itself goes on: nobody gets its number while it waits.
  * Everything else is done here. 0: it goes on; WATCH_DONE; -errno. */
-static int hold(struct sending *s, const struct sc_notif *n)
+static int hold_process(struct sending *s, const struct sc_notif *n)
 {
 	const uint64_t *args = n->data.args;
 	pid_t to = (pid_t)args[0];
@@ -268,7 +268,7 @@ int watch_send(struct watch *w, const struct sc_notif *n)
 	if (facts_read((pid_t)n->pid, &s.caller) || watch_still(w, n))
 		return -ESRCH;
 	if (w->kinds & WATCH_SCOPE)
-		return hold(&s, n);
+		return hold_process(&s, n);
 	/* To itself, to its own group and to all that it may reach the process
 	 * sends by itself. */
 	if (n->data.nr == NR_PIDFD_SEND_SIGNAL)

@@ -135,7 +135,7 @@ static int spot_of_own(const struct asked *a, int dirfd, char *room,
 }
 
 /* Follows links at the end of the path, as open and chmod do. */
-static int follow(const struct asked *a, struct spot *s, char *room)
+static int follow_path(const struct asked *a, struct spot *s, char *room)
 {
 	struct stat st;
 	int err = 0;
@@ -159,7 +159,7 @@ static int follow(const struct asked *a, struct spot *s, char *room)
 }
 
 /* Replaces "." and ".." by the directory's real name. */
-static int settle(const struct asked *a, struct spot *s, char *room)
+static int settle_path(const struct asked *a, struct spot *s, char *room)
 {
 	autofd int fd = -1;
 
@@ -203,11 +203,11 @@ static int spot_of(const struct asked *a, int dir, int at, bool follows,
 	}
 	err = dir_of(a, &base, path, s);
 	if (!err && follows)
-		err = follow(a, s, a->room + PATH_MAX);
-	return err ? err : settle(a, s, a->room + PATH_MAX);
+		err = follow_path(a, s, a->room + PATH_MAX);
+	return err ? err : settle_path(a, s, a->room + PATH_MAX);
 }
 
-static int tell(const struct asked *a, enum watch_doing what,
+static int tell_writes(const struct asked *a, enum watch_doing what,
 	const struct spot *s, const struct spot *to)
 {
 	const struct watch_write x = {.pid = pid_of(a),
@@ -235,10 +235,10 @@ static int before_open(const struct asked *a, uint64_t flags)
 	if (err)
 		return err;
 	if (fstatat(s.dir, s.name, &st, AT_SYMLINK_NOFOLLOW))
-		return flags & O_CREAT ? tell(a, WATCH_MAKES, &s, NULL) : 0;
+		return flags & O_CREAT ? tell_writes(a, WATCH_MAKES, &s, NULL) : 0;
 	if (!S_ISREG(st.st_mode) || (flags & O_CREAT && flags & O_EXCL))
 		return 0;
-	return tell(a, WATCH_FILLS, &s, NULL);
+	return tell_writes(a, WATCH_FILLS, &s, NULL);
 }
 
 static int before_link(const struct asked *a)
@@ -253,10 +253,10 @@ static int before_link(const struct asked *a)
 	else
 		err = spot_of(a, a->c->dir, a->c->path, flags & LINK_FOLLOW, &old);
 	/* A file without a name has no former name to restore. */
-	err = err ? 0 : tell(a, WATCH_LINKS, &old, NULL);
+	err = err ? 0 : tell_writes(a, WATCH_LINKS, &old, NULL);
 	if (!err)
 		err = spot_of(a, at ? 2 : WATCH_NO, a->c->arg, false, &new);
-	return err ? err : tell(a, WATCH_MAKES, &new, NULL);
+	return err ? err : tell_writes(a, WATCH_MAKES, &new, NULL);
 }
 
 static int before_rename(const struct asked *a)
@@ -270,7 +270,7 @@ static int before_rename(const struct asked *a)
 	if (!err)
 		err = spot_of(a, a->c->dir == WATCH_NO ? WATCH_NO : 2, a->c->arg,
 			false, &new);
-	return err ? err : tell(a, swap ? WATCH_SWAPS : WATCH_MOVES, &old, &new);
+	return err ? err : tell_writes(a, swap ? WATCH_SWAPS : WATCH_MOVES, &old, &new);
 }
 
 static int before_bind(const struct asked *a)
@@ -289,7 +289,7 @@ static int before_bind(const struct asked *a)
 	a->room[sizeof addr.sun_path] = '\0';
 	base = base_of(a, AT_FDCWD);
 	err = base < 0 ? base : dir_of(a, &base, a->room, &s);
-	return err ? err : tell(a, WATCH_MAKES, &s, NULL);
+	return err ? err : tell_writes(a, WATCH_MAKES, &s, NULL);
 }
 
 static int before_meta(const struct asked *a)
@@ -315,7 +315,7 @@ static int before_meta(const struct asked *a)
 		err = spot_of_own(a, (int)args[c->dir], a->room, &s);
 	else
 		err = spot_of(a, c->dir, c->path, !(flags & META_NOFOLLOW), &s);
-	return err ? err : tell(a, WATCH_ALTERS, &s, NULL);
+	return err ? err : tell_writes(a, WATCH_ALTERS, &s, NULL);
 }
 
 static int before_name(const struct asked *a, enum watch_doing what)
@@ -323,7 +323,7 @@ static int before_name(const struct asked *a, enum watch_doing what)
 	autospot struct spot s = {.dir = -1};
 	int err = spot_of(a, a->c->dir, a->c->path, false, &s);
 
-	return err ? err : tell(a, what, &s, NULL);
+	return err ? err : tell_writes(a, what, &s, NULL);
 }
 
 static int before_file(const struct asked *a)
