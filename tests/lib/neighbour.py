@@ -227,8 +227,9 @@ def main():
     pids = [t["pid"]] if proof else [t["pid"], t["parent"]]
     for pid in pids:
         processes(pid, t)
-    files(t)
+    # files() wakes a neighbour that nothing guards, and it ends.
     others(t)
+    files(t)
     # The machine's own: out of bounds where nothing guards it.
     if not proof:
         places(t)
