@@ -136,7 +136,7 @@ int drop_exec(const struct drop *o, char *const *argv)
 		err == EACCES ? " (does a grant with x cover it, and its "
 				"interpreter?)" :
 				"");
-	/* Who watches had no descriptor left to look at the program. */
+	/* The watch had no descriptor left to look at the program. */
 	if (err == EMFILE || err == ENFILE)
 		return EXIT_OURS;
 	return err == ENOENT ? EXIT_NOTFOUND : EXIT_DENIED;

@@ -91,7 +91,7 @@ void envrun_put_error(struct json *j, const struct diag *d);
 /* Reads the state anew; another process may have changed it. 0, -errno. */
 int envrun_load(struct envrun *e, struct diag *d);
 
-/* What the wrapped shell does at the end of the line. */
+/* The wrapped shell's work at the end of the line. */
 enum envrun_end {
 	ENVRUN_END_SAME,  /* nothing: no line can leave less */
 	ENVRUN_END_DUMPS, /* it may become the program that dumps */

@@ -161,7 +161,7 @@ int buf_read_fd(struct buf *b, int fd)
 	}
 }
 
-/* Of a string in a brief text. */
+/* The bytes that a brief text keeps of a long string. */
 enum { BRIEF_MAX = 160, BRIEF_HEAD = 100, BRIEF_TAIL = 50 };
 
 struct fmt_spec {

@@ -37,7 +37,7 @@ static const char *conf_line_end(const char *at, const char *end)
 	return newline ? newline : end;
 }
 
-/* What a line of resolv.conf says, whose first word is key. */
+/* Reads a line of resolv.conf, whose first word is key. */
 static void conf_line(
 	struct net_hosts *h, const char *key, const char *at, const char *stop)
 {

@@ -172,7 +172,7 @@ static int link_begin(int sock, const struct net_ask *ask, struct net_link *out)
 		.net = got.count ? got.fd[NET_SPACE_NET] : -1,
 		.user = got.count > 1 ? got.fd[NET_SPACE_USER] : -1,
 		.ipc = got.count > 2 ? got.fd[NET_SPACE_IPC] : -1};
-	/* Who may make namespaces as it is owns them, too. */
+	/* A user who may make namespaces as he is owns them, too. */
 	if (ns_is_admin()) {
 		cleanup_fd(&l.user);
 		l.user = -1;

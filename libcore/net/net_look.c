@@ -54,7 +54,7 @@ int serve_look_first(struct serve *s, struct serve_conn *c)
 		err = net_hello_parse(&hello, s->peek, (size_t)n);
 		if (!err)
 			name_meant(s, c, hello.name);
-		/* Who speaks to an address names nobody. */
+		/* A program that speaks to an address names no host. */
 		if (!err && !hello.name[0] && !c->name->literal)
 			why = "a TLS hello without a name";
 		else if (!err && hello.name[0] &&
@@ -101,7 +101,7 @@ bool serve_look_piece(struct serve *s, struct serve_conn *c)
 		why = request_strange(c, &head);
 		c->left = head.head + (head.chunked ? 0 : head.length);
 		c->http = head.chunked ? SERVE_CHUNK : SERVE_HEAD;
-		/* What comes back first answers the first request alone. */
+		/* The first answer answers the first request alone. */
 		if (head.websocket && !head.length && !head.chunked &&
 			!c->up.bytes)
 			c->http = SERVE_SWITCH;

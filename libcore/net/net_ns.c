@@ -103,7 +103,7 @@ static int ns_routes(const struct net_hosts *hosts, const struct net_spec *spec,
 	struct net_addr pool = net_pool(0, AF_INET), a;
 	int err = netlink < 0 ? -errno : ns_route(netlink, &pool, POOL_BITS4);
 
-	/* Where the machine has no IPv6, no program asks for it. */
+	/* No program asks for IPv6 where the machine has none. */
 	pool = net_pool(0, AF_INET6);
 	if (!err)
 		(void)ns_route(netlink, &pool, POOL_BITS6);

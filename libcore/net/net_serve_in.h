@@ -59,7 +59,7 @@ struct serve_link {
 	bool flush; /* it waits until all that ended is told */
 	struct serve_set *set; /* NULL: nobody */
 	uint64_t up;	       /* bytes to each name; 0: no limit */
-	/* Where a limit counts: to names, then to all that is below a rule's. */
+	/* A limit counts for names, then for all that is below a rule's. */
 	uint64_t sent[SERVE_NAMES + NET_RULES];
 	struct net_event more; /* connections that it had no room for */
 };
@@ -192,7 +192,7 @@ void serve_refuse(struct serve *s, const char *name, const struct serve_conn *c,
 
 /* net_sets.c: the set of that number; NULL: it is not known. */
 struct serve_set *serve_set_find(struct serve *s, uint64_t sum);
-/* What a link brought with NET_ROOM. */
+/* The sockets that a link brought with NET_ROOM. */
 void serve_set_room(struct serve *s, struct net_parcel *got);
 /* What a link brought with NET_NAMES becomes a set: spec, and got's descriptors.
  * -errno, with the spec still the caller's. */
@@ -254,7 +254,7 @@ void serve_conn_end_set(struct serve *s, const struct serve_set *set);
 /* Breaks it off, which the owner is told. */
 void serve_conn_refuse(
 	struct serve *s, struct serve_conn *c, const char *why);
-/* What the client said and nobody took yet, to .peek. 0 at its end; -EAGAIN. */
+/* Reads the client's bytes that nobody took yet to .peek. 0 at the end; -EAGAIN. */
 ssize_t serve_conn_peek(struct serve *s, const struct serve_conn *c);
 
 /* net_look.c: does the client's first word name the host? 0; NET_MORE; else it is

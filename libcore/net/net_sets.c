@@ -69,7 +69,7 @@ static int take_servers(struct serve *s, struct net_parcel *got)
 	return err;
 }
 
-/* What the keeper needs from its first set on. */
+/* The parts that the keeper needs from its first set on. */
 static int take_first(struct serve *s, struct net_parcel *got)
 {
 	const struct net_keeper *k = s->keep;
@@ -103,7 +103,7 @@ void serve_set_room(struct serve *s, struct net_parcel *got)
 		s->free[s->frees++] = take_fd(&got->fd[i]);
 }
 
-/* What was brought for names that the rules spell is kept for those. */
+/* Sockets brought for names that the rules spell are kept for those names. */
 static void room_below(struct serve *s, const struct net_spec *spec)
 {
 	unsigned spelt = 0, below = 0;
@@ -210,7 +210,7 @@ static uint64_t limit_of(const struct serve_link *l, const struct net_rule *r)
 	return !l->up || (r->up && r->up < l->up) ? r->up : l->up;
 }
 
-/* Where a limit counts, the connection's owner must be known. */
+/* The connection's owner must be known where a limit counts. */
 bool serve_up_counts(const struct serve *s, const struct serve_conn *c)
 {
 	for (unsigned i = 0; i < s->links; i++)
@@ -219,7 +219,7 @@ bool serve_up_counts(const struct serve *s, const struct serve_conn *c)
 	return false;
 }
 
-/* What the owner sent to the name, or to all below the rule's. */
+/* The bytes that the owner sent to the name, or to all below the rule's. */
 static uint64_t *sent_of(const struct serve *s, const struct serve_conn *c)
 {
 	return &c->owner->sent[c->rule->below

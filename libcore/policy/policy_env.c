@@ -62,7 +62,7 @@ void judge_guided(struct judge_cmd *k, const char *name)
 {
 	struct judge *j = k->j;
 
-	/* One that says where packages come from stands for all. */
+	/* A variable that says where packages come from stands for all. */
 	if (!j->guided || !judge_is_source(j, j->guided))
 		j->guided = name;
 	judge_raise(k, POLICY_OPEN, "env",

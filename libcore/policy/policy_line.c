@@ -150,7 +150,7 @@ static int on_open(void *ctx, struct shell_walk *w, const struct shell_open *o,
 	return 0;
 }
 
-/* Where cd goes: the first word that is no option. */
+/* The directory that cd goes to: the first word that is no option. */
 static int show_goal(struct line_read *x, const struct shell_cmd *cmd)
 {
 	for (size_t i = 1; i < cmd->argc; i++) {

@@ -22,7 +22,7 @@ static const struct {
 	{SERVE_TOKEN_APPROVE, "approve"},
 };
 
-/* What a key may by the file of keys as it is now; what cannot be read has none. */
+/* The key's roles by the file of keys as it is now; none if it cannot be read. */
 static void load_keys(const struct serve_server *s, struct serve_keys *keys)
 {
 	if (serve_keys_load(s->dir, keys, NULL))

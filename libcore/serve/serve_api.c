@@ -418,7 +418,7 @@ static bool path_fits(const char *path, const char *form, struct api_ask *a)
 	return !*path;
 }
 
-/* What the id names; NULL, or why there is none. */
+/* The object that the id names; NULL, or why there is none. */
 static const char *find_named(
 	const struct serve_conn *c, const char *form, struct api_ask *a)
 {

@@ -81,7 +81,7 @@ static void send_size(struct follow *l)
 	send_text(l, &text);
 }
 
-/* What the server's texts say. */
+/* The members of the server's texts. */
 struct said {
 	char type[16], message[200], state[16], signal[16];
 	char id[SERVE_ID_SIZE], session[SESSION_ID_MAX + 1];

@@ -32,7 +32,7 @@ static const struct arg report_members[] = {
 	TEXT("hint", hint, FAILURE),
 };
 
-/* What is no such member stays empty. */
+/* A missing member stays empty. */
 static void read_members(struct serve_report *r, const struct json_doc *doc,
 	uint32_t node, unsigned of)
 {

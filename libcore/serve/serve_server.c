@@ -212,7 +212,7 @@ static int conn_seal(struct serve_conn *c)
 
 static void read_requests(struct serve_conn *c);
 
-/* What was written has gone: more of what is followed, or the next request. */
+/* The written bytes have gone: more of the followed output, or the next request. */
 static void conn_pump(struct serve_conn *c)
 {
 	c->server->paged -= c->paged;

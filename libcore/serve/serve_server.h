@@ -29,7 +29,7 @@ struct serve_listener {
 	bool sealed; /* spoken to by TLS */
 };
 
-/* Who asks, by what was presented. */
+/* The asker, by the key that was presented. */
 struct serve_who {
 	unsigned roles; /* 0: nobody */
 	bool owner;     /* has one of the owner's tokens */

@@ -64,7 +64,7 @@ struct serve_conn {
 };
 
 void conn_close(struct serve_conn *c);
-/* Of those who have not said who they are the oldest of that kind makes room. */
+/* The oldest connection of that kind that has shown no key makes room. */
 enum conn_kind { CONN_ANY, CONN_DEAR, CONN_PAGED };
 void conn_drop(struct serve_server *s, enum conn_kind kind);
 /* Counts it among those that take much memory; false: they are too many. */
@@ -134,7 +134,7 @@ bool api_host(const struct serve_conn *c, const char *host);
 
 /* The page and its files, which need no key; false: it is none of them. */
 bool web_file(struct serve_conn *c, const struct http_request *r);
-/* Who the key is; the log, its state, a recording of it; what a command changed. */
+/* The key's name; the log, its state, a recording; a command's changes. */
 void web_me(struct serve_conn *c, const struct api_ask *a);
 void web_log(struct serve_conn *c, const struct api_ask *a);
 void web_verify(struct serve_conn *c, const struct api_ask *a);
@@ -174,7 +174,7 @@ void socket_close(struct serve_conn *c, enum ws_code code, const char *why);
 /* A client of MCP. */
 void peer_open(struct serve_conn *c, const struct api_ask *a);
 void peers_close(struct serve_server *s);
-/* Those whose key is none any more end. */
+/* Connections whose key was revoked end. */
 void peers_check_keys(struct serve_server *s, const struct serve_keys *keys);
 void h2_check_keys(struct serve_conn *c, const struct serve_keys *keys);
 /* A message of MCP's, and its answer. */

@@ -93,7 +93,7 @@ void plain_nested(struct shell_walk *w, struct shell_str text,
 void plain_risk(struct shell_walk *w, enum shell_risk risk,
 	struct shell_str what, struct shell_span span);
 
-/* What is known of names. */
+/* The facts about names. */
 const struct plain_var *plain_named(
 	const struct plain_names *names, struct shell_str name, bool func);
 void plain_push(

@@ -164,7 +164,7 @@ int tls_connect(struct tls **out, const char *host, const char *pin_file,
 		t, host, &t->pin.vtable, pin_key(t, pin_file, d), out, d);
 }
 
-/* What the client proves itself with, where the server asks for it. */
+/* The client's certificates and key, where the server asks for them. */
 static void client_keys(struct tls *t, struct tls_keys *k)
 {
 	br_ssl_client_context *c = &t->side.client;

@@ -17,7 +17,7 @@
 
 #include "base/diag.h"
 
-/* What a side proves itself with: certificates and a private key. */
+/* A side's proof of itself: certificates and a private key. */
 struct tls_keys;
 /* Reads PEM: a certificate and those above it, and its key (RSA, P-256, P-384 or
  * P-521). h2: a server speaks HTTP/2, too. *k has one owner. -errno with d:

@@ -63,7 +63,7 @@ int undo_again_note(int store, uint64_t by, const struct undo_ident *was,
 	return file_write_all(fd, &pair, sizeof pair);
 }
 
-/* What stands now for what stood there when the note at was made. */
+/* The object that stands now for the one of the time when the note at was made. */
 static struct undo_ident follow_notes(
 	struct undo_ident id, uint64_t at, const struct again *all, size_t n)
 {

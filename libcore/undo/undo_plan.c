@@ -88,7 +88,7 @@ bool undo_is_as(const struct undo_obj *o, bool after, int dir,
 
 	if ((st->mode ^ want->mode) & S_IFMT)
 		return false;
-	/* What a directory holds is looked at by itself. */
+	/* A directory's entries are looked at by themselves. */
 	if (undo_is_dir(st))
 		return true;
 	if (!sum && undo_same_object(st, want) && st->ctime == want->ctime)
@@ -225,7 +225,7 @@ static bool is_kept(const struct undo_model *m, uint32_t id, char kind)
 		return false;
 	if (!undo_is_file(&o->before))
 		return true;
-	/* Who had it open could still write to what was removed. */
+	/* A program that had the file open could still write to it. */
 	return st.size == o->before.size &&
 		(kind == 'c' || st.mtime == o->before.mtime ||
 			o->touched & UNDO_T_META) &&

@@ -32,7 +32,7 @@ enum {
 	DEPTH_MAX = 1 << 16,
 };
 
-/* What /proc/PID/status says; a thread's number is good for it, too. */
+/* The facts of /proc/PID/status; a thread's number is good for it, too. */
 struct facts {
 	pid_t process, parent;
 	uint64_t real, effective, saved; /* user ids */
@@ -173,7 +173,7 @@ static pid_t pid_of_fd(pid_t caller, int fd)
 	return (pid_t)number_at(buf_str(&text), "Pid:", 0);
 }
 
-/* What an earlier command of the session left behind is not of this tree. */
+/* A program that an earlier command of the session left is not of this tree. */
 static int send_beyond(struct watch *w, pid_t to, int sig)
 {
 	return w->signal && w->kinds & WATCH_SIGNALS

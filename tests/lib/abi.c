@@ -158,7 +158,7 @@ static int be_traced(void)
 			trace(self, ready[1]);
 		_exit(0);
 	}
-	/* Where only an ancestor may trace, any process may trace this one. */
+	/* Any process may trace this one, also where only an ancestor may trace. */
 	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
 	close(ready[1]);
 	if (waitpid(pid, &status, 0) != pid || read(ready[0], &byte, 1) != 1)

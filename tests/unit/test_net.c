@@ -122,7 +122,7 @@ static void reads_settings(void **state)
 	assert_int_equal(h->count, 4);
 	assert_string_equal(h->host[1].name, "a.corp");
 	assert_string_equal(h->host[3].name, "six");
-	/* One name alone; the last list of domains counts. */
+	/* A single name; the last list of domains counts. */
 	memset(h, 0, sizeof *h);
 	h->only = "b.corp";
 	net_conf_hosts(h, hosts, sizeof hosts - 1);
@@ -512,12 +512,12 @@ static void rests_names(void **state)
 	for (unsigned i = 3; i < SERVE_NAMES_BELOW; i++)
 		assert_non_null(serve_name_at(
 			s, BUF_PRINT(name, "a%u.b", i)));
-	/* Who is there stays; nobody else comes, but who is spelt. */
+	/* A name keeps its place; only spelt names get one beside it. */
 	assert_null(serve_name_at(s, "more.b"));
 	assert_ptr_equal(serve_name_at(s, "a0.b"), first);
 	s->now_ms = 1000 + SERVE_MS_REST - 1;
 	assert_null(serve_name_at(s, "more.b"));
-	/* Who is spoken to makes no room. */
+	/* A name that is spoken to makes no room. */
 	s->now_ms = 1002 + SERVE_MS_REST;
 	c.name = first;
 	s->conn[s->conns++] = &c;
