@@ -123,7 +123,7 @@ static void text_acts(struct buf *out, const struct undo_acts *acts, bool all)
 	}
 }
 
-static void report(const struct undo_opts *o, const struct undo_model *m,
+static void print_report(const struct undo_opts *o, const struct undo_model *m,
 	const struct undo_acts *plan, const struct undo_acts *failed,
 	const struct undo_sum *sum, bool done)
 {
@@ -155,7 +155,7 @@ static void report(const struct undo_opts *o, const struct undo_model *m,
 	cli_print(&out);
 }
 
-static void progress(void *ctx, size_t done, size_t of)
+static void show_progress(void *ctx, size_t done, size_t of)
 {
 	enum { EACH = 4096 };
 
@@ -174,7 +174,7 @@ int undo_one(const struct undo_opts *o, int store, uint64_t number,
 		.paths = paths,
 		.path_count = path_count,
 		.force = o->force,
-		.progress = isatty(STDERR_FILENO) ? progress : NULL};
+		.progress = isatty(STDERR_FILENO) ? show_progress : NULL};
 	const struct guard_caller who = {.env = environ};
 	struct undo_sum sum = {.number = 0};
 	struct diag d = {0};
@@ -198,7 +198,7 @@ int undo_one(const struct undo_opts *o, int store, uint64_t number,
 			"\036'--force' does all else, also over what changed since",
 			plan.refused, str_plural(plan.refused));
 	}
-	report(o, m, &plan, &failed, &sum, !err && !o->dry_run);
+	print_report(o, m, &plan, &failed, &sum, !err && !o->dry_run);
 	if (err)
 		cli_diag(&d);
 	return err ? EXIT_FOUND : EXIT_OK;
